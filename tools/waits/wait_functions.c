@@ -76,6 +76,8 @@ static const struct known_function {
 	{"take_gil", LEVEL_RUNTIME, WAIT_TYPE_GIL},
 	{"PyEval_RestoreThread", LEVEL_RUNTIME, WAIT_TYPE_GIL},
 	{"PyEval_AcquireThread", LEVEL_RUNTIME, WAIT_TYPE_GIL},
+	{"PyCOND_*", LEVEL_PASSED, WAIT_TYPE_UNKNOWN},
+	{"PyThread_*", LEVEL_PASSED, WAIT_TYPE_UNKNOWN},
 	/* On the way to the kernel, or with a wake. */
 	{"futex_*", LEVEL_PASSED, WAIT_TYPE_UNKNOWN},
 	{"lll_*", LEVEL_PASSED, WAIT_TYPE_UNKNOWN},
@@ -209,7 +211,8 @@ static bool climb_over(struct climb *climb, uint32_t function)
 		climb->has_function = true;
 	}
 	if (row && row->level == LEVEL_C && climb->site.inner == WAIT_TYPE_UNKNOWN &&
-	    is_glibc(functions_dso_of(functions, function)->name))
+	    (row->type == WAIT_TYPE_CONDITION ||
+	     is_glibc(functions_dso_of(functions, function)->name)))
 		climb->site.inner = row->type;
 	if (row && row->level > LEVEL_PASSED && row->level > climb->level) {
 		climb->level = row->level;

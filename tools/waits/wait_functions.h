@@ -25,7 +25,8 @@ struct wait_site {
 	uint32_t function;
 	enum wait_type type; /* of the object; UNKNOWN: the functions say nothing */
 	/* By glibc's function alone, whatever runtime calls it: whose word it is. Of another C
-	 * library UNKNOWN. */
+	 * library, or of a static program, UNKNOWN but for condition variables: one has two words,
+	 * wherever it comes from. */
 	enum wait_type inner;
 };
 

@@ -169,6 +169,9 @@ enum uw_arch uw_module_arch(const struct uw_module *module);
  */
 uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff);
 
+/* Whether rva lies in the module's variables: its writable segments, as loaded. */
+bool uw_module_has_data(const struct uw_module *module, uint64_t rva);
+
 /* An empty address space for code of the given machine. NULL: out of memory. */
 struct uw_space *uw_space_create(enum uw_arch arch);
 

@@ -24,6 +24,11 @@ void registers_unpack(const uint64_t *values, bool is_32bit, struct uw_regs *reg
  * instruction, maybe in another function: changes it to the address of that instruction. */
 void registers_enter(struct uw_regs *regs);
 
+/* Registers of a task of which only the stack pointer and the program counter are known. in_call:
+ * it is in a system call, and the program counter becomes that of the calling instruction. */
+void registers_from_pointers(uint64_t sp, uint64_t pc, bool is_32bit, bool in_call,
+			     struct uw_regs *regs);
+
 /* The machine of user code. */
 struct registers_machine {
 	enum uw_arch arch;

@@ -32,6 +32,16 @@ void registers_enter(struct uw_regs *regs)
 	(void)regs;
 }
 
+void registers_from_pointers(uint64_t sp, uint64_t pc, bool is_32bit, bool in_call,
+			     struct uw_regs *regs)
+{
+	enum { SVC_SIZE = 4 };
+	const struct registers_machine *machine = registers_machine(is_32bit);
+	*regs = (struct uw_regs){.unknown = ~(1ull << machine->sp | 1ull << machine->ip)};
+	regs->value[machine->sp] = sp;
+	regs->value[machine->ip] = in_call && !is_32bit && pc > SVC_SIZE ? pc - SVC_SIZE : pc;
+}
+
 const struct registers_machine *registers_machine(bool is_32bit)
 {
 	static const struct registers_machine machine = {UW_ARCH_AARCH64, 31, 32, true, 0};

@@ -76,6 +76,18 @@ void registers_enter(struct uw_regs *regs)
 		regs->value[DWARF_RIP] -= SYSCALL_SIZE;
 }
 
+/* 32-bit code calls by one of three instructions, in the vdso: its address stays unchanged. */
+void registers_from_pointers(uint64_t sp, uint64_t pc, bool is_32bit, bool in_call,
+			     struct uw_regs *regs)
+{
+	enum { SYSCALL_SIZE = 2 };
+	const struct registers_machine *machine = registers_machine(is_32bit);
+	*regs = (struct uw_regs){.unknown = ~(1ull << machine->sp | 1ull << machine->ip)};
+	regs->value[machine->sp] = sp;
+	regs->value[machine->ip] =
+		in_call && !is_32bit && pc > SYSCALL_SIZE ? pc - SYSCALL_SIZE : pc;
+}
+
 const struct registers_machine *registers_machine(bool is_32bit)
 {
 	/* Selectors: __USER_CS and __USER32_CS, arch/x86/include/asm/segment.h */

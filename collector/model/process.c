@@ -438,6 +438,26 @@ void process_end(struct process *process, uint64_t time_ns)
 					       .name = process->name});
 }
 
+bool process_find_variable(const struct process *process, uint64_t address, uint32_t *image,
+			   uint64_t *rva)
+{
+	const struct mapping *before = NULL;
+	struct ranges_place place = {0};
+	/* A file's variables come behind its code, and no other file's code in between. */
+	for (const struct mapping *m; (m = ranges_next(&process->mappings, &place));)
+		if (m->start <= address)
+			before = m;
+	if (!before)
+		return false;
+	uint32_t opened = open_mapping(process, before);
+	const struct uw_module *module = image_module(process->context->images, opened);
+	if (!module)
+		return false;
+	*image = opened;
+	*rva = address - before->start + uw_module_rva(module, before->pgoff);
+	return uw_module_has_data(module, *rva);
+}
+
 struct uw_space *process_space(struct process *process, bool is_32bit)
 {
 	struct uw_space **kept = &process->spaces[is_32bit];

@@ -92,6 +92,11 @@ void process_commit(struct process *process);
  * PROFILE_TIME_NEVER: it lives on, its modules stay loaded. */
 void process_end(struct process *process, uint64_t time_ns);
 
+/* Where an address lies in the variables of a mapped file: the image, and the address in its terms.
+ * false: in none. After tracker_prepare. */
+bool process_find_variable(const struct process *process, uint64_t address, uint32_t *image,
+			   uint64_t *rva);
+
 /* The address space for code of that width, made on first use: only samples show the widths, and
  * some processes run both. NULL: out of memory. */
 struct uw_space *process_space(struct process *process, bool is_32bit);

@@ -12,6 +12,7 @@
 #define COLLECTOR_STREAM_DRAIN_H
 
 #include "collector/perf/record.h"
+#include "collector/stream/source.h"
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,9 +23,7 @@
 enum { DRAIN_POLL_MS = 200 };
 
 struct drain;
-struct record_switch;
 struct sampler;
-struct source;
 
 /* The sampler is borrowed and has its rings; from here on the rings, and the sampler's counts of
  * lost records, belong to drain. NULL: out of memory. */

@@ -104,9 +104,10 @@ ROOMS = {
         'context': 'machine result',
         'model': 'machine proc perf result image context',
         'states': 'machine perf result model',
-        'analysis': 'machine perf result context model states',
+        'waits': 'machine proc perf stream result context model',
+        'analysis': 'machine perf result context model states waits',
         'recording': 'message machine host perf result context model analysis',
-        'session': 'bpf message machine proc perf stream result model states analysis',
+        'session': 'bpf message machine proc perf stream result model states waits analysis',
         '': 'message session',
     },
     'unwind': {

@@ -16,6 +16,8 @@ struct emit {
 	uint32_t images;
 	uint32_t frames;
 	uint32_t nodes;
+	uint32_t objects; /* 0 is the unknown one */
+	struct profile_wait last_wait;
 	struct profile_node *node_items; /* by id */
 	size_t node_capacity;
 	struct profile_sample last_sample;
@@ -100,6 +102,11 @@ void fake_emit_assert(const struct emit *emit, const char *line, size_t times)
 struct profile_sample fake_emit_last_sample(const struct emit *emit)
 {
 	return emit->last_sample;
+}
+
+struct profile_wait fake_emit_last_wait(const struct emit *emit)
+{
+	return emit->last_wait;
 }
 
 struct profile_node fake_emit_node(const struct emit *emit, uint32_t node)
@@ -263,4 +270,25 @@ void emit_add_note(struct emit *emit, enum profile_note_kind kind, uint64_t time
 	add_line(emit, "note %u at %" PRIu64 " value %" PRIu64 " %u/%u%s%s", (unsigned)kind,
 		 time_ns, note->value, note->pid, note->tid, note->text ? " " : "",
 		 note->text ? note->text : "");
+}
+
+uint32_t emit_object(struct emit *emit, const struct profile_object *object, const char *name)
+{
+	add_line(emit,
+		 "object %u kind %u pid %u address %#" PRIx64 " number %u variable %u created %u "
+		 "type %u%s%s",
+		 ++emit->objects, object->kind, object->pid, object->address, object->number,
+		 object->variable, object->created, object->type, name ? " " : "",
+		 name ? name : "");
+	return emit->objects;
+}
+
+void emit_wait(struct emit *emit, const struct profile_wait *wait, uint64_t start_ns)
+{
+	add_line(emit,
+		 "wait %u start %" PRIu64 " wait %" PRIu64 " ready %" PRIu64
+		 " object %u syscall %u blocks %u flags %u source %u",
+		 wait->tid, start_ns, wait->wait_ns, wait->ready_ns, wait->object, wait->syscall,
+		 wait->blocks, wait->flags, wait->source);
+	emit->last_wait = *wait;
 }

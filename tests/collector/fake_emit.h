@@ -25,6 +25,7 @@ void fake_emit_assert(const struct emit *emit, const char *line, size_t times);
 
 /* What the last ones were; zeros before the first. */
 struct profile_sample fake_emit_last_sample(const struct emit *emit);
+struct profile_wait fake_emit_last_wait(const struct emit *emit);
 /* A node that was written. */
 struct profile_node fake_emit_node(const struct emit *emit, uint32_t node);
 

@@ -52,6 +52,13 @@ uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff)
 	return pgoff;
 }
 
+bool uw_module_has_data(const struct uw_module *module, uint64_t rva)
+{
+	(void)module;
+	(void)rva;
+	return false;
+}
+
 void uw_space_counts(const struct uw_space *space, struct uw_counts *counts)
 {
 	*counts = space->counts;

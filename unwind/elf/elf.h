@@ -17,6 +17,7 @@ enum {
 struct uw_segment {
 	uint64_t offset, file_size; /* in the file; clipped to the file's size */
 	uint64_t rva;
+	uint64_t memory_size; /* of the loaded segment: behind file_size it is zeros (.bss) */
 	bool executable, writable;
 };
 

@@ -123,6 +123,7 @@ static void add_segment(struct uw_elf *elf, const Elf64_Phdr *phdr)
 	segment->offset = phdr->p_offset;
 	segment->file_size = clip_to_file(elf, phdr->p_offset, phdr->p_filesz);
 	segment->rva = phdr->p_vaddr;
+	segment->memory_size = phdr->p_memsz;
 	segment->executable = phdr->p_flags & PF_X;
 	segment->writable = phdr->p_flags & PF_W;
 	elf->segment_count++;

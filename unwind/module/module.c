@@ -242,3 +242,15 @@ uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff)
 	}
 	return best ? pgoff - best->offset + best->rva : pgoff;
 }
+
+bool uw_module_has_data(const struct uw_module *module, uint64_t rva)
+{
+	for (size_t i = 0; i < module->elf.segment_count; i++) {
+		const struct uw_segment *segment = &module->elf.segments[i];
+
+		if (segment->writable && rva >= segment->rva &&
+		    rva - segment->rva < segment->memory_size)
+			return true;
+	}
+	return false;
+}

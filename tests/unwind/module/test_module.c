@@ -53,6 +53,28 @@ START_TEST(file_and_memory_agree)
 }
 END_TEST
 
+static int in_data = 1;
+static int in_bss;
+static const int constant = 2;
+
+START_TEST(variables)
+{
+	struct uw_module *module = self_image_module(&self_image);
+	Dl_info here;
+
+	ck_assert_int_ne(dladdr(&in_data, &here), 0);
+	uint64_t bias =
+		self_image_ehdr(&self_image)->e_type == ET_EXEC ? 0 : (uintptr_t)here.dli_fbase;
+	ck_assert(uw_module_has_data(module, (uintptr_t)&in_data - bias));
+	ck_assert(uw_module_has_data(module, (uintptr_t)&in_bss - bias));
+	ck_assert(!uw_module_has_data(module, (uintptr_t)&constant - bias));
+	ck_assert(!uw_module_has_data(module, (uintptr_t)&self_image_setup - bias));
+	ck_assert(!uw_module_has_data(module, (uintptr_t)&here - bias));
+	ck_assert(!uw_module_has_data(module, UINT64_MAX));
+	uw_module_unref(module);
+}
+END_TEST
+
 START_TEST(without_section_headers)
 {
 	struct uw_module *whole = self_image_module(&self_image), *stripped;
@@ -355,6 +377,7 @@ int main(void)
 	tcase_add_test(tcase, read_when_needed);
 	tcase_add_test(tcase, closed_when_unused);
 	tcase_add_test(tcase, references);
+	tcase_add_test(tcase, variables);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -289,7 +289,7 @@ START_TEST(only_sp_and_pc_known)
 	for (int i = 0; i < 2; i++) {
 		size_t count = uw_walk_reuse(space, history, &sample.regs, &sample.stack, frames,
 					     FRAMES_MAX, &stop, &reused);
-		ck_assert_uint_ge(count, 2);
+		ck_assert_uint_ge(count, 1);
 		ck_assert_int_eq(stop, count == noted_count + 1 ? UW_STOP_ROOT : UW_STOP_NO_INFO);
 		for (size_t n = 1; n < count; n++)
 			ck_assert_uint_eq(frames[n].ip, noted[n - 1]);

@@ -1,0 +1,45 @@
+/* Reads what one blocked thread waits for (proc(5), process_vm_readv(2)). */
+#ifndef COLLECTOR_WAITS_LOOK_H
+#define COLLECTOR_WAITS_LOOK_H
+
+#include "collector/perf/record.h"
+#include "profile/profile.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	LOOK_STACK_MAX = 64 * 1024, /* bytes copied at most */
+	LOOK_NAME_MAX = 4096        /* of a file, with its NUL */
+};
+
+/* A thread's call and pointers. */
+struct look_pointers {
+	struct record_call call; /* without begin_ns */
+	uint64_t sp;
+	uint64_t pc;
+	bool is_32bit;
+};
+
+/* Parses the text of /proc/PID/task/TID/syscall. false: the thread runs, or it is no such text. */
+bool look_parse(const char *text, struct look_pointers *pointers);
+
+/* The state in the text of /proc/PID/task/TID/stat; 0: it is no such text. */
+char look_parse_state(const char *text);
+
+struct look {
+	struct look_pointers pointers;
+	uint64_t begin_ns;
+	bool is_blocked; /* false: the thread runs or is gone, and the rest says nothing */
+	bool is_stopped;
+	int error;         /* not 0: nobody may look (errno) */
+	size_t name_size;  /* with its NUL; 0: no file, or its name is not known */
+	size_t stack_size; /* bytes copied from the stack pointer up; less than LOOK_STACK_MAX:
+			      memory ends there */
+};
+
+/* name and stack have room for LOOK_NAME_MAX and LOOK_STACK_MAX bytes. Of a process that may keep
+ * us waiting only in the asker's thread (proc/asker.h). */
+void look_read(uint32_t pid, uint32_t tid, char *name, uint8_t *stack, struct look *look);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * Waits by the observer's looks: a look is taken when the thread is blocked from before it begins
+ * to its end, and becomes a wait when the thread's block ends.
+ */
+#ifndef COLLECTOR_WAITS_LOOKED_WAITS_H
+#define COLLECTOR_WAITS_LOOKED_WAITS_H
+
+#include "containers/hash.h"
+#include "containers/hash_table.h"
+#include <stddef.h>
+#include <stdint.h>
+
+struct record;
+struct waits;
+struct waits_state;
+
+struct looked_waits {
+	struct hash_table threads; /* with a wait that is not written */
+	struct hash_table hidden;  /* processes that nobody may look at */
+	struct hash_key key;
+	uint64_t next_flush_ns;
+	uint64_t unseen; /* blocks of the threshold or longer without a look, hidden ones apart */
+	uint64_t stale;  /* looks that came too late, or began too early */
+};
+
+void looked_waits_init(struct looked_waits *looked);
+void looked_waits_finish(struct looked_waits *looked);
+
+/* The record's call, before its thread's state gets it. */
+void looked_waits_look(struct waits *waits, const struct record *record,
+		       const struct waits_state *state);
+void looked_waits_switch(struct waits *waits, const struct record *record,
+			 const struct waits_state *state);
+void looked_waits_end_thread(struct waits *waits, const struct record *record);
+
+/* Records were lost, perhaps of switches: the ends of the waits that go on are not known. */
+void looked_waits_lose(struct looked_waits *looked);
+
+/* Writes the waits that go on at end_ns, and the note of blocks not seen. */
+void looked_waits_end(struct waits *waits, uint64_t end_ns);
+
+#endif

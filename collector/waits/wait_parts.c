@@ -1,0 +1,80 @@
+#include "collector/context/stacks.h"
+#include "collector/machine/registers.h"
+#include "collector/model/tracker_sampled.h"
+#include "collector/perf/record.h"
+#include "collector/result/emit.h"
+#include "collector/waits/wait_call.h"
+#include "collector/waits/waits_private.h"
+#include <stdio.h>
+#include <unistd.h>
+
+enum { FILE_NAME_MAX = 4096 };
+
+struct process *waits_process(struct waits *waits, uint32_t pid, uint64_t time_ns)
+{
+	struct process *process = tracker_process(waits->tracker, pid);
+	if (process)
+		tracker_prepare(waits->tracker, process, time_ns);
+	return process;
+}
+
+/* What a descriptor leads to; false: nothing, or nobody may know. */
+static bool read_file_name(uint32_t pid, uint32_t number, char name[FILE_NAME_MAX])
+{
+	char link[64];
+	snprintf(link, sizeof(link), "/proc/%u/fd/%u", pid, number);
+	ssize_t length = readlink(link, name, FILE_NAME_MAX - 1);
+	if (length <= 0)
+		return false;
+	name[length] = '\0';
+	return true;
+}
+
+uint32_t waits_object_of_call(struct waits *waits, const struct process *process,
+			      const struct record_call *call, bool is_32bit, const char *file,
+			      uint16_t *number)
+{
+	char name[FILE_NAME_MAX];
+	struct wait_target target = wait_call_target(call, is_32bit);
+	struct profile_object object = {.kind = target.kind,
+					.address = target.address,
+					.number = target.number};
+	*number = target.syscall;
+	if (target.kind == PROFILE_OBJECT_UNKNOWN)
+		return 0;
+	if (target.kind != PROFILE_OBJECT_FILE)
+		file = NULL;
+	else if (!file && read_file_name(process->pid, target.number, name))
+		file = name;
+	return wait_objects_get(&waits->objects, process, &object, file);
+}
+
+uint32_t waits_object(struct waits *waits, const struct process *process,
+		      const struct profile_object *object, const char *name)
+{
+	return wait_objects_get(&waits->objects, process, object, name);
+}
+
+void waits_stack(struct waits *waits, struct process *process, const struct record_sample *sample,
+		 struct profile_stack *stack)
+{
+	bool is_32bit = sample->abi == RECORD_REGISTERS_32;
+	const struct registers_machine *machine = registers_machine(is_32bit);
+	struct stack_origin origin = {
+		.regs = &sample->regs,
+		.ip = sample->regs.value[machine->ip],
+		.copy = &sample->stack,
+		.has_gaps = sample->stack_absent,
+	};
+	*stack = (struct profile_stack){.state = PROFILE_STACK_SKIPPED,
+					.reason = PROFILE_SKIP_NO_REGS};
+	if (sample->abi == RECORD_REGISTERS_NONE)
+		return;
+	origin.space = process_space(process, is_32bit);
+	stacks_node(waits->stacks, &origin, machine->is_unwound ? STACK_WALKED : STACK_LEAF, stack);
+}
+
+void waits_put(struct waits *waits, const struct profile_wait *wait, uint64_t start_ns)
+{
+	emit_wait(waits->emit, wait, start_ns);
+}

@@ -1,0 +1,57 @@
+#include "collector/waits/waits.h"
+
+#include "collector/perf/record.h"
+#include "collector/waits/waits_private.h"
+#include <stdlib.h>
+
+struct waits *waits_create(const struct waits_config *config, struct tracker *tracker,
+			   struct stacks *stacks, struct emit *emit)
+{
+	struct waits *waits = calloc(1, sizeof(*waits));
+	if (!waits)
+		return NULL;
+	waits->config = *config;
+	waits->tracker = tracker;
+	waits->stacks = stacks;
+	waits->emit = emit;
+	wait_objects_init(&waits->objects, stacks, emit);
+	looked_waits_init(&waits->looked);
+	return waits;
+}
+
+void waits_destroy(struct waits *waits)
+{
+	if (!waits)
+		return;
+	wait_objects_finish(&waits->objects);
+	looked_waits_finish(&waits->looked);
+	free(waits);
+}
+
+void waits_apply(struct waits *waits, const struct record *record, const struct waits_state *state)
+{
+	if (record->time_ns > waits->now_ns)
+		waits->now_ns = record->time_ns;
+	switch (record->kind) {
+	case RECORD_LOOK:
+		looked_waits_look(waits, record, state);
+		break;
+	case RECORD_SWITCH:
+		looked_waits_switch(waits, record, state);
+		break;
+	case RECORD_EXIT:
+	case RECORD_FORK: /* of an id whose exit was lost */
+		looked_waits_end_thread(waits, record);
+		break;
+	case RECORD_LOST:
+		looked_waits_lose(&waits->looked);
+		break;
+	default:
+		break;
+	}
+}
+
+void waits_finish(struct waits *waits, uint64_t end_ns)
+{
+	looked_waits_end(waits, end_ns);
+}

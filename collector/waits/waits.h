@@ -1,0 +1,50 @@
+/*
+ * What blocked threads wait for: waits with objects and stacks, made of the records of all sources.
+ *
+ * The observer's looks (RECORD_LOOK) are taken by threads' states: a look counts if its thread was
+ * blocked from before the look's begin to its end, and the block's end ends the wait.
+ *
+ * A wait is a system call. A call that blocks several times shows as several waits, unless the
+ * kernel says that it is the same one: it was restarted (restart_syscall(2)), or the thread was
+ * stopped in its midst. A loop of equal calls looks the same otherwise.
+ *
+ * One thread at a time, with the tracker.
+ */
+#ifndef COLLECTOR_WAITS_WAITS_H
+#define COLLECTOR_WAITS_WAITS_H
+
+#include "profile/profile.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct emit;
+struct record;
+struct stacks;
+struct tracker;
+struct waits;
+
+struct waits_config {
+	enum profile_wait_source source; /* of waits in system calls */
+	uint64_t threshold_ns;           /* shorter waits have no record */
+};
+
+/* All are borrowed. NULL: out of memory. */
+struct waits *waits_create(const struct waits_config *config, struct tracker *tracker,
+			   struct stacks *stacks, struct emit *emit);
+void waits_destroy(struct waits *waits); /* accepts NULL; writes nothing */
+
+/* What the record's thread did before the record, and since when. */
+struct waits_state {
+	enum profile_state state;
+	uint64_t since_ns;
+};
+
+/* Applies a record: of switches, exits and losses those of the rings, and those of the sources of
+ * waits. Before the thread's state and the tracker get it: then the thread is still there. */
+void waits_apply(struct waits *waits, const struct record *record, const struct waits_state *state);
+
+/* Writes the waits that did not end by end_ns, and the notes of what was not seen. Before the
+ * tracker's end. */
+void waits_finish(struct waits *waits, uint64_t end_ns);
+
+#endif

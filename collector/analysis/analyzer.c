@@ -1,15 +1,37 @@
 #include "collector/analysis/analyzer.h"
 
 #include "collector/analysis/hotspots.h"
+#include "collector/context/stacks.h"
 #include "collector/model/tracker.h"
+#include "collector/perf/record.h"
 #include "collector/states/states.h"
+#include "collector/waits/waits.h"
 #include <stdlib.h>
 
 struct analyzer {
+	struct analysis_config config;
 	struct tracker *tracker;
+	struct stacks *stacks; /* for all: a result has one tree of them */
 	struct states *states; /* NULL: not wanted */
+	struct waits *waits;   /* likewise */
 	struct hotspots *hotspots;
 };
+
+static bool create_parts(struct analyzer *analyzer, struct emit *emit)
+{
+	const struct analysis_config *config = &analyzer->config;
+	const struct waits_config waits = {config->wait_source, config->wait_threshold_ns};
+	analyzer->stacks = stacks_create(emit, config->collapse);
+	if (!analyzer->stacks)
+		return false;
+	analyzer->hotspots = hotspots_create(config, analyzer->tracker, analyzer->stacks, emit);
+	if (config->switches)
+		analyzer->states = states_create(analyzer->tracker, emit);
+	if (config->waits)
+		analyzer->waits = waits_create(&waits, analyzer->tracker, analyzer->stacks, emit);
+	return analyzer->hotspots && !config->switches == !analyzer->states &&
+	       !config->waits == !analyzer->waits;
+}
 
 struct analyzer *analyzer_create(const struct analysis_config *config, struct tracker *tracker,
 				 struct emit *emit)
@@ -17,11 +39,9 @@ struct analyzer *analyzer_create(const struct analysis_config *config, struct tr
 	struct analyzer *analyzer = calloc(1, sizeof(*analyzer));
 	if (!analyzer)
 		return NULL;
+	analyzer->config = *config;
 	analyzer->tracker = tracker;
-	if (config->switches)
-		analyzer->states = states_create(tracker, emit);
-	analyzer->hotspots = hotspots_create(config, tracker, emit);
-	if (!analyzer->hotspots || (config->switches && !analyzer->states)) {
+	if (!create_parts(analyzer, emit)) {
 		analyzer_destroy(analyzer);
 		return NULL;
 	}
@@ -32,8 +52,10 @@ void analyzer_destroy(struct analyzer *analyzer)
 {
 	if (!analyzer)
 		return;
+	waits_destroy(analyzer->waits);
 	hotspots_destroy(analyzer->hotspots);
 	states_destroy(analyzer->states);
+	stacks_destroy(analyzer->stacks);
 	free(analyzer);
 }
 
@@ -43,8 +65,22 @@ void analyzer_begin(struct analyzer *analyzer, uint64_t start_ns)
 		states_begin(analyzer->states, start_ns);
 }
 
+static void apply_waits(struct analyzer *analyzer, const struct record *record)
+{
+	struct waits_state state = {.state = PROFILE_STATE_UNKNOWN};
+	struct states_now now;
+	if (analyzer->states && (record->kind == RECORD_SWITCH || record->kind == RECORD_LOOK) &&
+	    states_find(analyzer->states, record->tid, &now))
+		state = (struct waits_state){now.state, now.since_ns};
+	waits_apply(analyzer->waits, record, &state);
+}
+
 void analyzer_apply(struct analyzer *analyzer, const struct record *record)
 {
+	if (analyzer->waits)
+		apply_waits(analyzer, record);
+	if (record->kind == RECORD_LOOK)
+		return; /* of no ring */
 	tracker_apply(analyzer->tracker, record);
 	if (analyzer->states)
 		states_apply(analyzer->states, record);
@@ -53,10 +89,13 @@ void analyzer_apply(struct analyzer *analyzer, const struct record *record)
 
 void analyzer_finish(struct analyzer *analyzer, uint64_t end_ns)
 {
+	if (analyzer->waits)
+		waits_end(analyzer->waits, end_ns);
 	if (analyzer->states)
 		states_finish(analyzer->states, end_ns);
 	tracker_finish(analyzer->tracker);
-	hotspots_finish(analyzer->hotspots);
+	if (analyzer->config.unwind)
+		stacks_emit(analyzer->stacks);
 }
 
 struct states *analyzer_states(const struct analyzer *analyzer)

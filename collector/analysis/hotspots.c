@@ -247,14 +247,11 @@ static void apply_deep(struct hotspots *hotspots, const struct record *record)
 
 void hotspots_destroy(struct hotspots *hotspots)
 {
-	if (!hotspots)
-		return;
-	stacks_destroy(hotspots->stacks);
 	free(hotspots);
 }
 
 struct hotspots *hotspots_create(const struct analysis_config *config, struct tracker *tracker,
-				 struct emit *emit)
+				 struct stacks *stacks, struct emit *emit)
 {
 	struct hotspots *hotspots = calloc(1, sizeof(*hotspots));
 	if (!hotspots)
@@ -262,11 +259,7 @@ struct hotspots *hotspots_create(const struct analysis_config *config, struct tr
 	hotspots->config = *config;
 	hotspots->tracker = tracker;
 	hotspots->emit = emit;
-	hotspots->stacks = stacks_create(emit, config->collapse);
-	if (!hotspots->stacks) {
-		hotspots_destroy(hotspots);
-		return NULL;
-	}
+	hotspots->stacks = stacks;
 	return hotspots;
 }
 
@@ -282,10 +275,4 @@ void hotspots_apply(struct hotspots *hotspots, const struct record *record)
 		apply_deep(hotspots, record);
 	else
 		apply_sample(hotspots, record);
-}
-
-void hotspots_finish(struct hotspots *hotspots)
-{
-	if (hotspots->config.unwind)
-		stacks_emit(hotspots->stacks);
 }

@@ -10,17 +10,15 @@
 struct emit;
 struct hotspots;
 struct record;
+struct stacks;
 struct tracker;
 
-/* tracker and emit are borrowed. NULL: out of memory. */
+/* All are borrowed. NULL: out of memory. */
 struct hotspots *hotspots_create(const struct analysis_config *config, struct tracker *tracker,
-				 struct emit *emit);
+				 struct stacks *stacks, struct emit *emit);
 void hotspots_destroy(struct hotspots *hotspots); /* accepts NULL; writes nothing */
 
 /* Applies a record that the tracker has got before. */
 void hotspots_apply(struct hotspots *hotspots, const struct record *record);
-
-/* Writes what is known at the end, once the tracker has finished. */
-void hotspots_finish(struct hotspots *hotspots);
 
 #endif

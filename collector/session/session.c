@@ -5,6 +5,7 @@
 #include "collector/session/finalize.h"
 #include "collector/session/session_private.h"
 #include "collector/stream/priority.h"
+#include "collector/waits/observer.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,7 @@ static void await_accounts(struct session *session)
 static int finish(struct session *session, struct failure *failure)
 {
 	sampler_stop(&session->sampler);
+	session_stop_observing(session);
 	session->end_ns = clock_now();
 	session->attached_used_ns = session_attached_cpu_ns(session) - session->attached_cpu_ns;
 	await_accounts(session);
@@ -169,6 +171,7 @@ static void tear_down(struct session *session)
 		if (session->polls[i].fd >= 0)
 			close(session->polls[i].fd);
 	free(session->polls);
+	observer_destroy(session->observer);
 	drain_destroy(session->drain);
 	tracker_destroy(session->tracker);
 	analyzer_destroy(session->analyzer);
@@ -236,6 +239,7 @@ static int run(struct session *session, struct failure *failure)
 		failure->text[0] = '\0';
 		sampler_stop(&session->sampler);
 		session_custom_finish(session);
+		session_stop_observing(session);
 		drain_destroy(session->drain);
 		session->drain = NULL;
 	}

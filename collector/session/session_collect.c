@@ -23,7 +23,7 @@ int session_open_drain(struct session *session, struct failure *failure)
 {
 	assert(!session->drain);
 	session->drain = drain_create(&session->sampler);
-	return session->drain
+	return session->drain && session_add_observer(session)
 		       ? 0
 		       : failure_set_error(failure, errno, "cannot make the buffers of samples");
 }
@@ -154,6 +154,7 @@ int session_collect(struct session *session, struct failure *failure)
 {
 	bool more = false;
 	session_start_draining(session);
+	session_start_observing(session);
 	while (!session->stop) {
 		uint64_t now = clock_now();
 		session_watch(session, more ? 0 : next_timeout(session, now));

@@ -315,6 +315,7 @@ void session_report(const struct session *session)
 		 (unsigned long long)counts.threads, counts.threads == 1 ? "" : "s",
 		 (double)(session->end_ns - session->start_ns) / 1e9, session->result.directory);
 	say_states(session, counts.cpu_ns + counts.unattributed_ns);
+	session_say_observed(session);
 	drain_counts(session->drain, &drained);
 	log_line(session->log, LOG_VERBOSE, "%llu records were copied to make room in the rings",
 		 (unsigned long long)drained.copied);

@@ -28,6 +28,8 @@
 
 enum { SESSION_COMMAND_MAX = 4096 };
 
+struct observer;
+
 struct session {
 	const struct options *options;
 	enum log_level log;
@@ -44,6 +46,7 @@ struct session {
 	struct emit *emit;
 	struct sampler sampler;
 	struct drain *drain;
+	struct observer *observer; /* NULL: of no use */
 	struct tracker *tracker;
 	struct analyzer *analyzer;
 	struct pollfd *polls; /* signals, then attached processes, then drain's */
@@ -103,6 +106,13 @@ int session_collect(struct session *session, struct failure *failure);
 /* Chooses the source of waits, if the analysis wants any, and opens BPF. To be called before the
  * first thread's events are opened. */
 int session_open_waits(struct session *session, struct failure *failure);
+
+/* Where nobody is permitted more: gives drain the observer. false: out of memory. Then, once the
+ * events are open, its thread; and its end, before the last records are applied. */
+bool session_add_observer(struct session *session);
+void session_start_observing(struct session *session);
+void session_stop_observing(struct session *session);
+void session_say_observed(const struct session *session);
 
 void session_say_waits(const struct session *session);
 void session_note_waits(struct session *session);      /* at the start */

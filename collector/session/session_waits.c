@@ -1,7 +1,11 @@
 /* Who sees what threads wait for: BPF where it may, else the observer. */
+#include "collector/machine/clock.h"
 #include "collector/session/session_private.h"
+#include "collector/waits/observer.h"
 #include "profile/profile.h"
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Waits without a record, unless the user says which. By BPF a record costs a few microseconds; the
  * observer looks each few milliseconds. */
@@ -19,6 +23,8 @@ int session_open_waits(struct session *session, struct failure *failure)
 		return 0;
 	session->wait_source = PROFILE_WAIT_BY_OBSERVER;
 	session->wait_threshold_ns = choose_threshold(options, OBSERVER_THRESHOLD_NS);
+	if (session->wait_threshold_ns < OBSERVER_THRESHOLD_LEAST_NS)
+		session->wait_threshold_ns = OBSERVER_THRESHOLD_LEAST_NS;
 	if (options->wait_source == OPTIONS_WAITS_OBSERVER)
 		return 0;
 	uint64_t threshold_ns = choose_threshold(options, BPF_THRESHOLD_NS);
@@ -35,6 +41,49 @@ int session_open_waits(struct session *session, struct failure *failure)
 				   "observer",
 				   sampler_waits_words(&session->sampler));
 	return 0;
+}
+
+bool session_add_observer(struct session *session)
+{
+	if (session->wait_source != PROFILE_WAIT_BY_OBSERVER)
+		return true;
+	session->observer = observer_create(session->wait_threshold_ns, session->drain);
+	return session->observer != NULL;
+}
+
+void session_start_observing(struct session *session)
+{
+	char text[160];
+	if (!session->observer)
+		return;
+	/* Threads of before: of those that block, no record tells. */
+	for (size_t i = 0; !session_is_launch(session) && i < session->sampler.thread_count; i++)
+		observer_add_thread(session->observer, (uint32_t)session->sampler.threads[i].pid,
+				    (uint32_t)session->sampler.threads[i].tid);
+	if (observer_start(session->observer) == 0)
+		return;
+	snprintf(text, sizeof(text), "nobody looks at what threads wait for: no thread for it: %s",
+		 strerror(errno));
+	emit_note(session->emit, PROFILE_NOTE_WARNING, clock_now(), .text = text);
+	log_line(session->log, LOG_NORMAL, "%s", text);
+}
+
+void session_stop_observing(struct session *session)
+{
+	if (session->observer)
+		observer_stop(session->observer);
+}
+
+void session_say_observed(const struct session *session)
+{
+	if (!session->observer)
+		return;
+	struct observer_counts counts = observer_counts(session->observer);
+	log_line(session->log, LOG_VERBOSE,
+		 "%llu threads read while they waited, %llu of them still blocked, %llu missed, in "
+		 "%.4f s of CPU time",
+		 (unsigned long long)counts.reads, (unsigned long long)counts.looks,
+		 (unsigned long long)counts.missed, (double)counts.cpu_ns / 1e9);
 }
 
 void session_say_waits(const struct session *session)

@@ -231,7 +231,7 @@ static size_t take_blocked(struct observer *observer, struct blocked_thread take
 static uint64_t run_round(struct observer *observer)
 {
 	struct blocked_thread taken[READS_MAX];
-	uint64_t least_ns = observer->threshold_ns / 3;
+	uint64_t least_ns = observer->threshold_ns / 2;
 	uint64_t since_ns;
 	uint64_t now = clock_now();
 	size_t count = 0;

@@ -51,7 +51,7 @@ void waits_apply(struct waits *waits, const struct record *record, const struct 
 	}
 }
 
-void waits_finish(struct waits *waits, uint64_t end_ns)
+void waits_end(struct waits *waits, uint64_t end_ns)
 {
 	looked_waits_end(waits, end_ns);
 }

@@ -45,6 +45,6 @@ void waits_apply(struct waits *waits, const struct record *record, const struct 
 
 /* Writes the waits that did not end by end_ns, and the notes of what was not seen. Before the
  * tracker's end. */
-void waits_finish(struct waits *waits, uint64_t end_ns);
+void waits_end(struct waits *waits, uint64_t end_ns);
 
 #endif

@@ -137,6 +137,33 @@ void drain_counts(const struct drain *drain, struct drain_counts *counts)
 	*counts = drained;
 }
 
+/* Nothing watches or adds: the observer of no test here. */
+bool drain_add_source(struct drain *drain, const struct source *source)
+{
+	(void)drain, (void)source;
+	return true;
+}
+
+void drain_set_watcher(struct drain *drain, drain_watcher *watcher, void *user)
+{
+	(void)drain, (void)watcher, (void)user;
+}
+
+void drain_watch(struct drain *drain)
+{
+	(void)drain;
+}
+
+void drain_lock(struct drain *drain)
+{
+	(void)drain;
+}
+
+void drain_unlock(struct drain *drain)
+{
+	(void)drain;
+}
+
 const char *tracker_next_process(const struct tracker *tracker, size_t *position, uint32_t *pid)
 {
 	(void)tracker;

@@ -85,7 +85,7 @@ static void expect_waits(size_t count)
 
 static void finish(uint64_t end_ns)
 {
-	waits_finish(waits, end_ns);
+	waits_end(waits, end_ns);
 }
 
 START_TEST(one)

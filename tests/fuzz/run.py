@@ -204,6 +204,16 @@ def agent_seeds(_source, _directory, folder):
       file.write(script)
 
 
+def look_seeds(_source, _directory, folder):
+  """Lines of /proc/PID/task/TID/syscall and stat."""
+  texts = ['running\n', '-1 0x7ffc00000010 0x401000\n', '202 0x7f00 0x80 0x2 0x0 0x0 0xffffffff 0x7ffc00000010 0x7f1200000020\n',
+           '240 0x8049000 0x80 0x2 0x0 0x0 0x0 0xffff0000 0xf7f00000\n', '61 0xffffffff 0x0 0x0 0x0 0x0 0x0 0x7ffc 0x7f12\n',
+           '7 (a) R (b) T 1 7 7 0 -1\n']
+  for number, text in enumerate(texts):
+    with open(f'{folder}/{number}', 'w', encoding='ascii') as file:
+      file.write(text)
+
+
 # Inputs a second of CPU time that must be tried: at most a tenth of what was seen, as inputs grow with the time.
 FLOORS = {'fuzz_agent': 50, 'fuzz_external': 100, 'fuzz_folded': 20, 'fuzz_maps': 5000, 'fuzz_perf_map': 2000, 'fuzz_pprof': 20, 'fuzz_profile': 25, 'fuzz_record': 4000, 'fuzz_symbols': 60, 'fuzz_tbrw': 20,
           'fuzz_tbrw_calls': 15, 'fuzz_unwind': 20, 'fuzz_unwind_debug': 100, 'fuzz_unwind_expression': 2000}
@@ -214,6 +224,8 @@ SEEDS = {'fuzz_agent': agent_seeds, 'fuzz_external': external_seeds, 'fuzz_folde
 
 # Recordings import at 240 to 640 a second.
 FLOORS['fuzz_recording'] = 20
+FLOORS['fuzz_look'] = 5000
+SEEDS['fuzz_look'] = look_seeds
 LENGTHS['fuzz_recording'] = recording_seeds.SIZES.stop
 SEEDS['fuzz_recording'] = recording_seeds.make
 

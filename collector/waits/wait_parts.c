@@ -70,8 +70,11 @@ void waits_stack(struct waits *waits, struct process *process, const struct reco
 					.reason = PROFILE_SKIP_NO_REGS};
 	if (sample->abi == RECORD_REGISTERS_NONE)
 		return;
+	bool is_walked = machine->is_unwound && sample->choice != RECORD_LEFT_OUT;
+	if (sample->choice == RECORD_LEFT_OUT)
+		stack->reason = PROFILE_SKIP_BUDGET;
 	origin.space = process_space(process, is_32bit);
-	stacks_node(waits->stacks, &origin, machine->is_unwound ? STACK_WALKED : STACK_LEAF, stack);
+	stacks_node(waits->stacks, &origin, is_walked ? STACK_WALKED : STACK_LEAF, stack);
 }
 
 void waits_put(struct waits *waits, const struct profile_wait *wait, uint64_t start_ns)

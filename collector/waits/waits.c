@@ -16,6 +16,7 @@ struct waits *waits_create(const struct waits_config *config, struct tracker *tr
 	waits->emit = emit;
 	wait_objects_init(&waits->objects, stacks, emit);
 	looked_waits_init(&waits->looked);
+	bpf_waits_init(&waits->bpf);
 	return waits;
 }
 
@@ -25,13 +26,32 @@ void waits_destroy(struct waits *waits)
 		return;
 	wait_objects_finish(&waits->objects);
 	looked_waits_finish(&waits->looked);
+	bpf_waits_finish(&waits->bpf);
 	free(waits);
 }
 
-void waits_apply(struct waits *waits, const struct record *record, const struct waits_state *state)
+/* Where BPF tells the waits, nobody looks, and switches say nothing new. */
+static void apply_bpf(struct waits *waits, const struct record *record)
 {
-	if (record->time_ns > waits->now_ns)
-		waits->now_ns = record->time_ns;
+	switch (record->kind) {
+	case RECORD_WAKE:
+		bpf_waits_wake(waits, record);
+		break;
+	case RECORD_WAIT:
+		bpf_waits_wait(waits, record);
+		break;
+	case RECORD_EXIT:
+	case RECORD_FORK: /* of an id whose exit was lost */
+		bpf_waits_end_thread(&waits->bpf, record);
+		break;
+	default:
+		break;
+	}
+}
+
+static void apply_observer(struct waits *waits, const struct record *record,
+			   const struct waits_state *state)
+{
 	switch (record->kind) {
 	case RECORD_LOOK:
 		looked_waits_look(waits, record, state);
@@ -51,7 +71,18 @@ void waits_apply(struct waits *waits, const struct record *record, const struct 
 	}
 }
 
+void waits_apply(struct waits *waits, const struct record *record, const struct waits_state *state)
+{
+	if (record->time_ns > waits->now_ns)
+		waits->now_ns = record->time_ns;
+	if (waits->config.source == PROFILE_WAIT_BY_BPF)
+		apply_bpf(waits, record);
+	else
+		apply_observer(waits, record, state);
+}
+
 void waits_end(struct waits *waits, uint64_t end_ns)
 {
 	looked_waits_end(waits, end_ns);
+	bpf_waits_end(waits, end_ns);
 }

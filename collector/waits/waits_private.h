@@ -3,6 +3,7 @@
 #ifndef COLLECTOR_WAITS_WAITS_PRIVATE_H
 #define COLLECTOR_WAITS_WAITS_PRIVATE_H
 
+#include "collector/waits/bpf_waits.h"
 #include "collector/waits/looked_waits.h"
 #include "collector/waits/wait_objects.h"
 #include "collector/waits/waits.h"
@@ -18,6 +19,7 @@ struct waits {
 	struct emit *emit;
 	struct wait_objects objects;
 	struct looked_waits looked;
+	struct bpf_waits bpf;
 	uint64_t now_ns; /* of the last record */
 };
 

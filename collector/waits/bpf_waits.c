@@ -1,0 +1,214 @@
+#include "collector/waits/bpf_waits.h"
+
+#include "collector/machine/registers.h"
+#include "collector/perf/record.h"
+#include "collector/result/emit.h"
+#include "collector/waits/waits_private.h"
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum { FILE_NAME_SIZE = 40 };
+
+/* The last thread that woke another one, by its stack. */
+struct wake {
+	struct hash_slot head;
+	uint32_t tid; /* of the woken thread */
+	uint64_t id;
+	struct profile_stack stack;
+};
+
+/* Numbers of the machine's 64-bit calls in which a timer ends the wait. */
+#if defined(__x86_64__)
+enum {
+	CALL_POLL = 7,
+	CALL_SELECT = 23,
+	CALL_NANOSLEEP = 35,
+	CALL_CLOCK_NANOSLEEP = 230,
+	CALL_EPOLL_WAIT = 232,
+	CALL_PSELECT6 = 270,
+	CALL_PPOLL = 271,
+	CALL_EPOLL_PWAIT = 281,
+	CALL_EPOLL_PWAIT2 = 441
+};
+#else
+enum {
+	CALL_EPOLL_PWAIT = 22,
+	CALL_PSELECT6 = 72,
+	CALL_PPOLL = 73,
+	CALL_NANOSLEEP = 101,
+	CALL_CLOCK_NANOSLEEP = 115,
+	CALL_EPOLL_PWAIT2 = 441,
+	/* There are none of these. */
+	CALL_POLL = PROFILE_NO_SYSCALL,
+	CALL_SELECT = PROFILE_NO_SYSCALL,
+	CALL_EPOLL_WAIT = PROFILE_NO_SYSCALL
+};
+#endif
+
+void bpf_waits_init(struct bpf_waits *bpf)
+{
+	*bpf = (struct bpf_waits){.key = hash_key_draw()};
+}
+
+void bpf_waits_finish(struct bpf_waits *bpf)
+{
+	hash_table_finish(&bpf->wakes);
+}
+
+static inline bool is_of(const void *slot, const void *key)
+{
+	return ((const struct wake *)slot)->tid == *(const uint32_t *)key;
+}
+
+static struct wake *find_wake(const struct bpf_waits *bpf, uint32_t tid)
+{
+	return hash_table_find(&bpf->wakes, sizeof(struct wake), hash_number(&bpf->key, tid), is_of,
+			       &tid);
+}
+
+void bpf_waits_wake(struct waits *waits, const struct record *record)
+{
+	struct bpf_waits *bpf = &waits->bpf;
+	struct process *process = waits_process(waits, record->wait.waker_pid, record->time_ns);
+	struct wake *wake = process ? find_wake(bpf, record->tid) : NULL;
+	if (process && !wake)
+		wake = hash_table_add(&bpf->wakes, sizeof(*wake),
+				      hash_number(&bpf->key, record->tid));
+	/* The wait then has no waker's stack. */
+	if (!wake)
+		return;
+	wake->tid = record->tid;
+	wake->id = record->wait.wake;
+	waits_stack(waits, process, &record->sample, &wake->stack);
+}
+
+void bpf_waits_end_thread(struct bpf_waits *bpf, const struct record *record)
+{
+	struct wake *wake = find_wake(bpf, record->tid);
+	if (wake)
+		hash_table_remove(&bpf->wakes, sizeof(*wake), wake);
+}
+
+static bool is_sleep(uint16_t syscall)
+{
+	return syscall == CALL_NANOSLEEP || syscall == CALL_CLOCK_NANOSLEEP;
+}
+
+/* Whether the call ended since its time was over. A sleep always does. */
+static bool is_timed_out(const struct record_wait *wait, uint16_t syscall)
+{
+	if (wait->is_unended)
+		return false;
+	switch (syscall) {
+	case CALL_EPOLL_PWAIT:
+	case CALL_EPOLL_PWAIT2:
+	case CALL_PPOLL:
+	case CALL_PSELECT6:
+#if defined(__x86_64__)
+	case CALL_EPOLL_WAIT:
+	case CALL_POLL:
+	case CALL_SELECT:
+#endif
+		return wait->result == 0;
+	default:
+		return wait->result == -ETIMEDOUT;
+	}
+}
+
+static uint8_t flags_of(const struct record_wait *wait, uint16_t syscall)
+{
+	return (uint8_t)((is_timed_out(wait, syscall) ? PROFILE_WAIT_TIMED_OUT : 0) |
+			 (wait->is_interrupted || wait->result == -EINTR ? PROFILE_WAIT_INTERRUPTED
+									 : 0) |
+			 (wait->stopped_ns > 0 ? PROFILE_WAIT_STOPPED : 0) |
+			 (wait->is_unended ? PROFILE_WAIT_UNENDED : 0));
+}
+
+/* Of a wait that is over when its record is made, nothing is known but, in a page fault, the code.
+ */
+static void find_stack(struct waits *waits, struct process *process, const struct record_wait *wait,
+		       struct profile_stack *stack)
+{
+	struct record_sample leaf = {.abi = wait->sample.abi, .choice = RECORD_LEFT_OUT};
+	if (!wait->is_away) {
+		waits_stack(waits, process, &wait->sample, stack);
+		return;
+	}
+	*stack = (struct profile_stack){.state = PROFILE_STACK_SKIPPED,
+					.reason = PROFILE_SKIP_NO_REGS};
+	if (wait->call.number != PROFILE_NO_SYSCALL || leaf.abi == RECORD_REGISTERS_NONE)
+		return;
+	leaf.regs.value[registers_machine(leaf.abi == RECORD_REGISTERS_32)->ip] =
+		wait->call.arguments[0];
+	waits_stack(waits, process, &leaf, stack);
+	stack->state = PROFILE_STACK_NONE;
+	stack->reason = PROFILE_SKIP_NOT_SKIPPED;
+}
+
+/* A timer's wake-up names whatever it interrupted, as far as that cannot be told apart (bpf/), and
+ * who kills a thread ends no wait. */
+static void find_waker(const struct waits *waits, const struct record *record,
+		       struct profile_wait *wait)
+{
+	const struct wake *wake = find_wake(&waits->bpf, record->tid);
+	wait->waker_state = PROFILE_STACK_NONE;
+	if ((wait->flags & (PROFILE_WAIT_TIMED_OUT | PROFILE_WAIT_UNENDED)) ||
+	    is_sleep(wait->syscall))
+		return;
+	wait->waker_tid = record->wait.waker_tid;
+	if (!wake || wait->waker_tid == 0 || wake->id != record->wait.wake)
+		return;
+	wait->waker_node = wake->stack.node;
+	wait->waker_state = wake->stack.state;
+	wait->waker_reason = wake->stack.reason;
+}
+
+/* A pipe's or socket's name as /proc has it, which asks nobody: the process may be gone. NULL: of
+ * another file, or of none. */
+static const char *file_name(const struct record_wait *wait, char name[FILE_NAME_SIZE])
+{
+	const char *kind = S_ISFIFO(wait->file_mode) ? "pipe" : "socket";
+	if (!S_ISFIFO(wait->file_mode) && !S_ISSOCK(wait->file_mode))
+		return NULL;
+	snprintf(name, FILE_NAME_SIZE, "%s:[%llu]", kind, (unsigned long long)wait->file_inode);
+	return name;
+}
+
+void bpf_waits_wait(struct waits *waits, const struct record *record)
+{
+	char name[FILE_NAME_SIZE];
+	const struct record_wait *in = &record->wait;
+	struct process *process = waits_process(waits, record->pid, record->time_ns);
+	struct profile_stack stack;
+	uint16_t syscall;
+	if (!process) {
+		waits->bpf.unseen++;
+		return;
+	}
+	find_stack(waits, process, in, &stack);
+	struct profile_wait wait = {
+		.wait_ns = in->blocked_ns,
+		.ready_ns = in->ready_ns,
+		.tid = record->tid,
+		.object = waits_object_of_call(waits, process, &in->call, in->is_32bit,
+					       file_name(in, name), &syscall),
+		.node = stack.node,
+		.blocks = in->blocks < UINT16_MAX ? (uint16_t)in->blocks : UINT16_MAX,
+		.collapsed = stack.collapsed,
+		.state = stack.state,
+		.reason = stack.reason,
+		.source = PROFILE_WAIT_BY_BPF,
+	};
+	wait.syscall = syscall;
+	wait.flags = flags_of(in, syscall);
+	find_waker(waits, record, &wait);
+	waits_put(waits, &wait, in->call.begin_ns);
+}
+
+void bpf_waits_end(struct waits *waits, uint64_t end_ns)
+{
+	if (waits->bpf.unseen > 0)
+		emit_note(waits->emit, PROFILE_NOTE_WAITS_LOST, end_ns, .value = waits->bpf.unseen,
+			  .tid = PROFILE_WAIT_BY_BPF);
+}

@@ -1,0 +1,221 @@
+/* Records of BPF become waits, with the wakers' stacks that came before. */
+#include "collector/context/stacks.h"
+#include "collector/machine/registers.h"
+#include "collector/waits/waits.h"
+#include "tests/collector/tracker_fixture.h"
+#include "tests/support/suite.h"
+#include <check.h>
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+enum { PID = 5000000, TID = 5000001, WAKER = 5000002, MS = 1000000, SP = 0x7000 };
+
+static struct stacks *stacks;
+static struct waits *waits;
+
+static void setup(void)
+{
+	static const struct waits_config config = {PROFILE_WAIT_BY_BPF, 10000};
+	fixture_setup();
+	feed_launch(1, PID, "target");
+	stacks = stacks_create(emit, true);
+	ck_assert_ptr_nonnull(stacks);
+	waits = waits_create(&config, tracker, stacks, emit);
+	ck_assert_ptr_nonnull(waits);
+}
+
+static void teardown(void)
+{
+	waits_destroy(waits);
+	stacks_destroy(stacks);
+	fixture_teardown();
+}
+
+static void apply(struct record *record, uint64_t time_ns)
+{
+	static const struct waits_state running = {PROFILE_STATE_RUNNING, 0};
+	record->pid = PID;
+	record->tid = TID;
+	record->time_ns = time_ns;
+	waits_apply(waits, record, &running);
+}
+
+static struct record make(enum record_kind kind, uint64_t wake)
+{
+	struct record record = {.kind = kind};
+	registers_from_pointers(SP, 0x400010, false, true, &record.sample.regs);
+	record.sample.abi = RECORD_REGISTERS_64;
+	record.sample.choice = RECORD_KEPT;
+	record.sample.stack = (struct uw_stack){.base = SP, .ends = true};
+	record.wait.wake = wake;
+	record.wait.waker_pid = PID;
+	record.wait.waker_tid = WAKER;
+	return record;
+}
+
+/* Blocked at 10 ms for 20 ms, and ready for 1 ms. */
+static struct record make_wait(uint16_t number, uint64_t argument)
+{
+	struct record record = make(RECORD_WAIT, 77);
+	record.wait.call = (struct record_call){10 * MS, {argument}, number};
+	record.wait.blocked_ns = 20 * MS;
+	record.wait.ready_ns = 1 * MS;
+	record.wait.blocks = 2;
+	return record;
+}
+
+static void wake(uint64_t id)
+{
+	struct record record = make(RECORD_WAKE, id);
+	apply(&record, 30 * MS);
+}
+
+START_TEST(with_waker)
+{
+	struct record record = make_wait(SYS_futex, 0x600010);
+	wake(76);
+	wake(77);
+	apply(&record, 32 * MS);
+	fake_emit_assert(emit,
+			 "wait 5000001 start 10000000 wait 20000000 ready 1000000 object 1 syscall "
+			 "202 blocks 2 flags 0 source 2",
+			 1);
+	struct profile_wait wait = fake_emit_last_wait(emit);
+	ck_assert_uint_eq(wait.waker_tid, WAKER);
+	ck_assert_uint_ne(wait.waker_node, 0);
+	ck_assert_uint_ne(wait.node, 0);
+	waits_end(waits, 40 * MS);
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 0);
+}
+END_TEST
+
+/* Loop: the last wake sent was another one; none was; the thread ended, and another has the id. */
+START_TEST(without_wakers_stack)
+{
+	struct record record = make_wait(SYS_futex, 0x600010);
+	struct record end = {.kind = RECORD_EXIT};
+	if (_i == 0)
+		wake(76);
+	if (_i == 2) {
+		wake(77);
+		apply(&end, 31 * MS);
+	}
+	apply(&record, 32 * MS);
+	struct profile_wait wait = fake_emit_last_wait(emit);
+	ck_assert_uint_eq(wait.waker_tid, WAKER);
+	ck_assert_uint_eq(wait.waker_node, 0);
+	ck_assert_uint_eq(wait.waker_state, PROFILE_STACK_NONE);
+}
+END_TEST
+
+static const struct {
+	uint16_t number;
+	int64_t result;
+	bool is_timed_out;
+	bool has_waker;
+} results[] = {
+	{SYS_futex, 0, false, true},       {SYS_futex, -ETIMEDOUT, true, false},
+	{SYS_futex, -EINTR, false, true},  {SYS_clock_nanosleep, 0, false, false},
+	{SYS_nanosleep, 0, false, false},  {SYS_ppoll, 1, false, true},
+	{SYS_ppoll, 0, true, false},       {SYS_pselect6, 0, true, false},
+	{SYS_epoll_pwait, 0, true, false}, {SYS_read, 0, false, true},
+};
+
+/* A timer wakes whomever it interrupts. */
+START_TEST(timers)
+{
+	struct record record = make_wait(results[_i].number, 0x600010);
+	record.wait.result = results[_i].result;
+	wake(77);
+	apply(&record, 32 * MS);
+	struct profile_wait wait = fake_emit_last_wait(emit);
+	ck_assert_int_eq((wait.flags & PROFILE_WAIT_TIMED_OUT) != 0, results[_i].is_timed_out);
+	ck_assert_int_eq((wait.flags & PROFILE_WAIT_INTERRUPTED) != 0,
+			 results[_i].result == -EINTR);
+	ck_assert_uint_eq(wait.waker_tid, results[_i].has_waker ? WAKER : 0);
+	ck_assert_int_eq(wait.waker_node != 0, results[_i].has_waker);
+}
+END_TEST
+
+/* Who kills a thread ends no wait. */
+START_TEST(unended)
+{
+	struct record record = make_wait(SYS_futex, 0x600010);
+	record.wait.is_unended = true;
+	record.wait.is_interrupted = true;
+	record.wait.stopped_ns = 5;
+	apply(&record, 32 * MS);
+	struct profile_wait wait = fake_emit_last_wait(emit);
+	ck_assert_uint_eq(wait.flags,
+			  PROFILE_WAIT_UNENDED | PROFILE_WAIT_INTERRUPTED | PROFILE_WAIT_STOPPED);
+	ck_assert_uint_eq(wait.waker_tid, 0);
+}
+END_TEST
+
+/* Of a wait in a page fault the code is known, and no more; of another one that was sent too late,
+ * nothing. */
+START_TEST(away)
+{
+	struct record fault = make_wait(PROFILE_NO_SYSCALL, 0x400020);
+	struct record call = make_wait(SYS_futex, 0x600010);
+	fault.wait.is_away = call.wait.is_away = true;
+	apply(&fault, 32 * MS);
+	struct profile_wait wait = fake_emit_last_wait(emit);
+	ck_assert_uint_ne(wait.node, 0);
+	ck_assert_uint_eq(wait.state, PROFILE_STACK_NONE);
+	ck_assert_uint_eq(wait.syscall, PROFILE_NO_SYSCALL);
+	fake_emit_assert(emit,
+			 "object 1 kind 4 pid 5000000 address 0 number 0 variable 0 created 0 type "
+			 "0",
+			 1);
+	apply(&call, 33 * MS);
+	wait = fake_emit_last_wait(emit);
+	ck_assert_uint_eq(wait.node, 0);
+	ck_assert_uint_eq(wait.state, PROFILE_STACK_SKIPPED);
+	ck_assert_uint_eq(wait.reason, PROFILE_SKIP_NO_REGS);
+}
+END_TEST
+
+/* The leaf stays. */
+START_TEST(left_out)
+{
+	struct record record = make_wait(SYS_futex, 0x600010);
+	record.sample.choice = RECORD_LEFT_OUT;
+	apply(&record, 32 * MS);
+	struct profile_wait wait = fake_emit_last_wait(emit);
+	ck_assert_uint_ne(wait.node, 0);
+	ck_assert_uint_eq(wait.state, PROFILE_STACK_SKIPPED);
+	ck_assert_uint_eq(wait.reason, PROFILE_SKIP_BUDGET);
+}
+END_TEST
+
+/* Two pipes are two objects, though their process is gone and its descriptor the same. */
+START_TEST(pipes)
+{
+	for (uint64_t i = 0; i < 4; i++) {
+		struct record record = make_wait(SYS_read, 3);
+		record.wait.file_mode = S_IFIFO | 0600;
+		record.wait.file_inode = 1000 + i % 2;
+		apply(&record, (32 + i) * MS);
+		ck_assert_uint_eq(fake_emit_last_wait(emit).object, 1 + i % 2);
+	}
+	ck_assert_uint_eq(fake_emit_count(emit, "object "), 2);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("waits by BPF");
+	TCase *tcase = tcase_create("waits by BPF");
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, with_waker);
+	tcase_add_loop_test(tcase, without_wakers_stack, 0, 3);
+	tcase_add_loop_test(tcase, timers, 0, sizeof(results) / sizeof(results[0]));
+	tcase_add_test(tcase, unended);
+	tcase_add_test(tcase, away);
+	tcase_add_test(tcase, left_out);
+	tcase_add_test(tcase, pipes);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}

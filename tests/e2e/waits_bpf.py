@@ -1,0 +1,184 @@
+"""Waits by BPF: counts, times, wakers and their stacks, against a program that knows them; signals, stops, ends in the midst of a
+wait; who may use it."""
+
+import json
+import os
+import re
+
+import support as s
+
+PAIRS = ['mutex=40x25', 'queue=10x25', 'rwlock=10x25', 'semaphore=10x25', 'barrier=10x25', 'pipe=10x25', 'signals=10x25']
+OTHERS = ['join=10x25', 'sleep=10x25', 'poll=10x25']
+BPF = ['-c', 'locks-and-waits', '--wait-source', 'bpf', '--waker-stacks', 'all']
+INTERRUPTED, STOPPED, UNENDED = 2, 4, 8  # PROFILE_WAIT_... of profile.h
+FUTEX, SLEEP = 202, 230
+
+# Runs the program of its arguments until all three threads of a pair wait in their calls, then stops or kills it. Says for how
+# long it was stopped.
+HALTS = r"""
+import os, signal, subprocess, sys, time
+program = subprocess.Popen(sys.argv[2:])
+def calls():
+  tasks = '/proc/%d/task' % program.pid
+  found = []
+  for task in os.listdir(tasks):
+    with open('%s/%s/syscall' % (tasks, task)) as file:
+      found.append(file.read().split()[0])
+  return sorted(found)
+while calls() != ['202', '202', '230']:
+  time.sleep(0.001)
+if sys.argv[1] == 'kill':
+  program.kill()
+else:
+  program.send_signal(signal.SIGSTOP)
+  os.waitpid(program.pid, os.WUNTRACED)
+  began = time.monotonic()
+  time.sleep(0.4)
+  print('stopped_s', time.monotonic() - began, flush=True)
+  program.send_signal(signal.SIGCONT)
+program.wait()
+"""
+
+
+def waits_of(result):
+  """The records of tbcollect.waits, as dictionaries of numbers."""
+  lines = s.run_tool('print_tb5', os.path.join(result, os.path.basename(result) + '.tb5')).stdout.splitlines()
+  begin = next(i for i, line in enumerate(lines) if 'comment="tbcollect.waits"' in line)
+  rows = []
+  for line in lines[begin + 1:]:
+    if line.startswith('[stream '):
+      break
+    if re.match(r' *\d+: start_tsc=', line):
+      rows.append({name: int(value) for name, value in re.findall(r'(\w+)=(\d+)', line)})
+  return rows
+
+
+def lost(result):
+  """Waits without a record, by the notes: the kernel need not trace all that runs."""
+  lines = s.run_tool('print_tb5', os.path.join(result, os.path.basename(result) + '.tb5')).stdout
+  return sum(int(value) for value in re.findall(r' value=(\d+) kind=55 ', lines))
+
+
+def check_count(what, seen, expected, result):
+  missing = lost(result)
+  s.check(expected - missing <= seen <= expected, what, f'{seen} of {expected}, {missing} lost')
+
+
+def facts_of(got):
+  return [json.loads(line) for line in got.stdout.splitlines() if line.startswith('{')]
+
+
+def seconds(rows):
+  return sum(row['wait_ns'] + row['ready_ns'] for row in rows) / 1e9
+
+
+def check_wakers(mode, fact, waits):
+  """By thread of all waits, and by function where the waker's stack says it."""
+  right = sum(wait['waker_tid'] == fact['waker_tid'] for wait in waits)
+  s.check(right >= 0.99 * len(waits), f'{mode}: the waking thread', f'{right} of {len(waits)}')
+
+
+def table(got, fact):
+  """The rows of the report about the object that the fact is of."""
+  name = f'{fact["type"]} {fact["object"]}'.strip()
+  functions = (fact['function'], 'await')  # semaphores are waited for in a function of their own
+  return [row for row in s.report(got.result, 'waits') if row['Sync Object'].startswith(name) and row['Function'] in functions]
+
+
+def pairs():
+  """One mode a run: the threads also wait in other objects, of the same names."""
+  for mode in PAIRS:
+    got = s.collect_well([s.target('waiting'), mode], what=mode, options=BPF)
+    fact = facts_of(got)[0]
+    rows = table(got, fact)
+    count = sum(int(row['Wait Count']) for row in rows)
+    total = sum(float(row['Wait Time']) + float(row['Ready Time']) for row in rows)
+    check_count(f'{mode}: waits', count, fact['count'], got.result)
+    own = [wait for wait in waits_of(got.result) if wait['tid'] == fact['tid']]
+    # What the handlers wait for is in the program's time, and not in the wait's.
+    handlers = [wait for wait in own if wait['syscall'] == SLEEP]
+    check_count(f'{mode}: other waits', len(handlers), 4 * fact['count'] if mode.startswith('signals') else 0, got.result)
+    s.check_ratio(f'{mode}: time', total + seconds(handlers), fact['time_s'], 2, got.steal)
+    s.check(bool(rows) and all(row['Waker Function'] == fact['waker_function'] for row in rows), f'{mode}: the waking function',
+            [row['Waker Function'] for row in rows])
+    waits = [wait for wait in own if wait['wait_ns'] >= 15e6]
+    check_count(f'{mode}: records', len(waits), fact['count'], got.result)
+    check_wakers(mode, fact, waits)
+    complete = sum(wait['state'] == 0 and wait['waker_state'] == 0 for wait in waits)
+    s.check(complete >= 0.99 * len(waits), f'{mode}: stacks of both threads', f'{complete} of {len(waits)}')
+    if mode.startswith('signals'):
+      s.check(all(wait['flags'] & INTERRUPTED and wait['blocks'] > 1 for wait in waits), f'{mode}: one wait though interrupted',
+              [(wait['flags'], wait['blocks']) for wait in waits])
+
+
+def timers():
+  """Joined threads wake by their end, timers by nobody."""
+  got = s.collect_well([s.target('waiting'), *OTHERS], options=BPF)
+  waits = waits_of(got.result)
+  for fact in facts_of(got):
+    rows = table(got, fact)
+    count = sum(int(row['Wait Count']) for row in rows)
+    total = sum(float(row['Wait Time']) + float(row['Ready Time']) for row in rows)
+    mode = fact['mode']
+    # The joined threads sleep in the same function.
+    if mode != 'sleep':
+      check_count(f'{mode}: waits', count, fact['count'], got.result)
+      s.check_ratio(f'{mode}: time', total, fact['time_s'], 2, got.steal)
+    else:
+      check_count(f'{mode}: waits', count, 2 * fact['count'], got.result)
+  long = [wait for wait in waits if wait['wait_ns'] >= 15e6]
+  timed = [wait for wait in long if wait['syscall'] != FUTEX]
+  check_count('sleep, poll', len(timed), 30, got.result)
+  s.check(all(wait['waker_tid'] == 0 for wait in timed), 'sleep, poll: no waker', [wait['waker_tid'] for wait in timed])
+  joins = [wait for wait in long if wait['syscall'] == FUTEX]
+  s.check(len(joins) == 10 and all(wait['waker_tid'] not in (0, wait['tid']) for wait in joins), 'join: the ended thread is the waker',
+          [wait['waker_tid'] for wait in joins])
+
+
+def stops():
+  """The time in which a process is stopped is not waited."""
+  got = s.collect_well(['python3', '-c', HALTS, 'stop', s.target('waiting'), 'mutex=1x800'], what='stop', options=BPF)
+  fact = facts_of(got)[0]
+  stopped_s = float(re.search(r'^stopped_s (\S+)$', got.stdout, re.MULTILINE).group(1))
+  waits = [wait for wait in waits_of(got.result) if wait['tid'] == fact['tid'] and wait['wait_ns'] >= 15e6]
+  s.check(len(waits) == 1 and all(wait['flags'] & STOPPED for wait in waits), 'stop: one wait', waits)
+  s.check_ratio('stop: time', seconds(waits), fact['time_s'] - stopped_s, 2, got.steal)
+
+
+def kills():
+  got = s.collect(['python3', '-c', HALTS, 'kill', s.target('waiting'), 'mutex=1x100000'], options=BPF)
+  waits = [wait for wait in waits_of(got.result) if wait['flags'] & UNENDED]
+  s.check(got.status == 0 and sorted(wait['syscall'] for wait in waits) == [FUTEX, FUTEX, SLEEP], 'kill: the waits of all threads',
+          [wait['syscall'] for wait in waits])
+  s.check(all(wait['state'] == 0 for wait in waits), 'kill: their stacks', [wait['state'] for wait in waits])
+
+
+def threshold():
+  got = s.collect_well([s.target('waiting'), 'mutex=5x40', 'semaphore=5x5'], options=[*BPF, '--wait-threshold', '20ms'])
+  counts = [sum(int(row['Wait Count']) for row in table(got, fact)) for fact in facts_of(got)]
+  s.check(counts == [5, 0], 'threshold: longer waits only', counts)
+
+
+def privileges():
+  got = s.collect([s.target('waiting'), 'sleep=1x1'], uid=s.NOBODY, options=BPF)
+  lines = got.stderr.strip().splitlines()
+  s.check(got.status == 1 and len(lines) == 1 and 'CAP_BPF' in lines[0], 'an ordinary user is told why', got.stderr.strip())
+  got = s.collect([s.target('waiting'), 'sleep=1x1'], uid=s.NOBODY, options=['-v', '-c', 'locks-and-waits'])
+  s.check(got.status == 0 and 'by an observer, not by BPF: CAP_BPF' in got.stderr, 'an ordinary user gets the observer',
+          [line for line in got.stderr.splitlines() if 'waits' in line])
+
+
+def is_built():
+  done = s.collect(['true'], options=BPF)
+  return 'built without BPF' not in done.stderr, 'CAP_BPF' not in done.stderr
+
+
+s.start()
+built, permitted = is_built()
+if not built or not permitted:
+  s.skip('waits by BPF', 'built without BPF' if not built else 'not permitted')
+  s.finish()
+for part in (pairs, timers, stops, kills, threshold, privileges):
+  with s.section(part.__name__):
+    part()
+s.finish()

@@ -163,14 +163,14 @@ static void send_ended(void *context, struct thread_waits *thread, const struct 
 
 /* The thread sleeps. */
 static void take_out(void *context, struct thread_waits *thread, struct task_struct *task,
-		     __u32 state)
+		     __u32 state, __u64 now)
 {
 	struct call call = {};
 	/* It came back unseen: nested in another run of the program, or where the kernel traces
 	 * nothing. */
 	if (thread->state != THREAD_RUNS)
 		__sync_fetch_and_add(&lost, 1);
-	thread->out_ns = bpf_ktime_get_ns();
+	thread->out_ns = now;
 	if (state & TASK_STOPPED_OR_TRACED) {
 		thread->state = THREAD_STOPPED;
 		return;
@@ -188,9 +188,8 @@ static void take_out(void *context, struct thread_waits *thread, struct task_str
 }
 
 /* The thread runs again. */
-static void take_in(struct thread_waits *thread)
+static void take_in(struct thread_waits *thread, __u64 now)
 {
-	__u64 now = bpf_ktime_get_ns();
 	__u64 off = now - thread->out_ns;
 	__u64 ready = 0;
 	__u64 woken = thread->wake_ns;
@@ -220,15 +219,16 @@ int BPF_PROG(waits_switch, _Bool preempt, struct task_struct *prev, struct task_
 	     unsigned int state)
 {
 	_Bool is_due = 0;
+	__u64 now = 0; /* asked for once: it takes a part of the whole */
 	if (!preempt && state != 0 && has_own_events(prev) && prev->__state != 0) {
 		struct thread_waits *thread = find_thread(prev->pid);
 		if (thread && thread->follows)
-			take_out(ctx, thread, prev, state);
+			take_out(ctx, thread, prev, state, now = bpf_ktime_get_ns());
 	}
 	if (has_own_events(next)) {
 		struct thread_waits *thread = find_thread(next->pid);
 		if (thread && thread->state != THREAD_RUNS)
-			take_in(thread);
+			take_in(thread, now ? now : bpf_ktime_get_ns());
 		is_due = thread &&
 			 (thread->call.blocks | thread->pending.blocks | thread->fault.blocks);
 	}

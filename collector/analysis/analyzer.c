@@ -84,6 +84,8 @@ void analyzer_apply(struct analyzer *analyzer, const struct record *record)
 	tracker_apply(analyzer->tracker, record);
 	if (analyzer->states)
 		states_apply(analyzer->states, record);
+	if (analyzer->states && record->kind == RECORD_WAIT && record->wait.woken_ns > 0)
+		states_note_wake(analyzer->states, record->tid, record->wait.woken_ns);
 	hotspots_apply(analyzer->hotspots, record);
 }
 

@@ -89,6 +89,13 @@ void analyzer_apply(struct analyzer *analyzer, const struct record *record)
 	hotspots_apply(analyzer->hotspots, record);
 }
 
+void analyzer_put_unended(struct analyzer *analyzer, const struct waits_unended *unended,
+			  uint64_t end_ns)
+{
+	if (analyzer->waits)
+		waits_put_unended(analyzer->waits, unended, end_ns);
+}
+
 void analyzer_finish(struct analyzer *analyzer, uint64_t end_ns)
 {
 	if (analyzer->waits)

@@ -25,6 +25,12 @@ void analyzer_begin(struct analyzer *analyzer, uint64_t start_ns);
 /* Applies the next record. A RECORD_TICK only tells what its thread has used. */
 void analyzer_apply(struct analyzer *analyzer, const struct record *record);
 
+struct waits_unended;
+
+/* After the last record: a wait that goes on (waits/waits.h). */
+void analyzer_put_unended(struct analyzer *analyzer, const struct waits_unended *unended,
+			  uint64_t end_ns);
+
 /* Ends the tracker (tracker_finish), and writes what is known at the end, end_ns. Comes once, after
  * the last record. */
 void analyzer_finish(struct analyzer *analyzer, uint64_t end_ns);

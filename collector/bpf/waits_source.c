@@ -3,6 +3,7 @@
 #include "collector/bpf/wait_thread.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 #include <waits_bpf.skel.h> /* generated from waits.bpf.c */
 
 enum {
@@ -111,6 +112,50 @@ int waits_source_start(struct waits_source *source)
 void waits_source_stop(struct waits_source *source)
 {
 	waits_bpf__detach(source->skeleton);
+}
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now); /* bpf_ktime_get_ns */
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static bool is_waiting(const struct thread_waits *thread, struct waits_source_waiting *waiting)
+{
+	bool is_new = thread->follows && thread->state == THREAD_RUNS && thread->out_ns == 0;
+	uint64_t now = monotonic_ns();
+	*waiting = (struct waits_source_waiting){.pid = thread->pid, .tid = thread->tid};
+	if (thread->state != THREAD_IN_CALL)
+		return is_new;
+	waiting->age_ns = now > thread->out_ns ? now - thread->out_ns : 1;
+	if (thread->call.blocks == 0)
+		return true;
+	waiting->age_ns = now > thread->call.begin_ns ? now - thread->call.begin_ns : 1;
+	waiting->blocked_ns = thread->call.blocked_ns;
+	waiting->ready_ns = thread->call.ready_ns;
+	waiting->blocks = thread->call.blocks;
+	return true;
+}
+
+bool waits_source_next_waiting(const struct waits_source *source, uint32_t *tid,
+			       struct waits_source_waiting *waiting)
+{
+	union bpf_attr attr = {.map_fd = (uint32_t)source->skeleton->maps.threads.map_fd};
+	for (;;) {
+		struct thread_waits thread;
+		uint32_t next;
+		attr.key = *tid == 0 ? 0 : (uintptr_t)tid;
+		attr.next_key = (uintptr_t)&next;
+		if (skel_sys_bpf(BPF_MAP_GET_NEXT_KEY, &attr, sizeof(attr)) != 0)
+			return false;
+		*tid = next;
+		attr.key = (uintptr_t)tid;
+		attr.value = (uintptr_t)&thread;
+		if (skel_sys_bpf(BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr)) == 0 &&
+		    is_waiting(&thread, waiting))
+			return true;
+	}
 }
 
 void waits_source_missing(const struct waits_source *source, struct waits_source_missing *missing)

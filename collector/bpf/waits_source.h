@@ -43,6 +43,21 @@ int waits_source_add(struct waits_source *source, uint32_t pid, uint32_t tid, bo
 int waits_source_start(struct waits_source *source);
 void waits_source_stop(struct waits_source *source);
 
+/* A thread that waits in a call when the recording stops. */
+struct waits_source_waiting {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t age_ns;     /* since it blocked; 0: it has not run since it is followed */
+	uint64_t blocked_ns; /* of the same call before */
+	uint64_t ready_ns;
+	uint32_t blocks;
+};
+
+/* After the stop: the thread with the next id in no order, *tid 0 at first. It may not wait any
+ * more: that is for the caller to find out. false: there are no more. */
+bool waits_source_next_waiting(const struct waits_source *source, uint32_t *tid,
+			       struct waits_source_waiting *waiting);
+
 /* Losses so far. */
 struct waits_source_missing {
 	uint64_t waits;   /* for which a ring had no room, or whose end was not seen */

@@ -46,6 +46,12 @@ void waits_source_stop(struct waits_source *source)
 {
 }
 
+bool waits_source_next_waiting(const struct waits_source *source, uint32_t *tid,
+			       struct waits_source_waiting *waiting)
+{
+	return false;
+}
+
 void waits_source_missing(const struct waits_source *source, struct waits_source_missing *missing)
 {
 	*missing = (struct waits_source_missing){0};

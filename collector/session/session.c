@@ -152,6 +152,7 @@ static int finish(struct session *session, struct failure *failure)
 	await_accounts(session);
 	while (session_apply(session, DRAIN_REST))
 		continue;
+	session_end_waits(session);
 	session_note_running(session);
 	session_settle(session);
 	analyzer_finish(session->analyzer, session->end_ns);

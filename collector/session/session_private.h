@@ -115,6 +115,9 @@ void session_stop_observing(struct session *session);
 void session_say_observed(const struct session *session);
 
 void session_say_waits(const struct session *session);
+/* After the last record: waits that BPF saw begin, and that go on. */
+void session_end_waits(struct session *session);
+
 void session_note_waits(struct session *session);      /* at the start */
 void session_note_lost_waits(struct session *session); /* at the end */
 

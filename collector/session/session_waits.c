@@ -2,6 +2,7 @@
 #include "collector/machine/clock.h"
 #include "collector/session/session_private.h"
 #include "collector/waits/observer.h"
+#include "collector/waits/waits.h"
 #include "profile/profile.h"
 #include <errno.h>
 #include <stdio.h>
@@ -84,6 +85,25 @@ void session_say_observed(const struct session *session)
 		 "%.4f s of CPU time",
 		 (unsigned long long)counts.reads, (unsigned long long)counts.looks,
 		 (unsigned long long)counts.missed, (double)counts.cpu_ns / 1e9);
+}
+
+void session_end_waits(struct session *session)
+{
+	struct waits_source_waiting waiting;
+	uint32_t tid = 0;
+	uint64_t now = clock_now();
+	while (session->sampler.waits &&
+	       waits_source_next_waiting(session->sampler.waits, &tid, &waiting)) {
+		struct waits_unended unended = {.pid = waiting.pid,
+						.tid = waiting.tid,
+						.begin_ns = session->start_ns,
+						.ready_ns = waiting.ready_ns,
+						.blocks = waiting.blocks};
+		if (waiting.age_ns > 0)
+			unended.begin_ns = now - waiting.age_ns;
+		if (unended.begin_ns < session->end_ns)
+			analyzer_put_unended(session->analyzer, &unended, session->end_ns);
+	}
 }
 
 void session_say_waits(const struct session *session)

@@ -3,9 +3,11 @@
 #include "collector/machine/registers.h"
 #include "collector/perf/record.h"
 #include "collector/result/emit.h"
+#include "collector/waits/look.h"
 #include "collector/waits/waits_private.h"
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 enum { FILE_NAME_SIZE = 40 };
@@ -204,6 +206,56 @@ void bpf_waits_wait(struct waits *waits, const struct record *record)
 	wait.flags = flags_of(in, syscall);
 	find_waker(waits, record, &wait);
 	waits_put(waits, &wait, in->call.begin_ns);
+}
+
+/* What a look needs; too much for a stack. */
+struct look_room {
+	struct look look;
+	char name[LOOK_NAME_MAX];
+	uint8_t stack[LOOK_STACK_MAX];
+};
+
+/* The look shows the call in which the thread waits, with registers and stack. */
+static void fill_unended(struct record_wait *wait, const struct look_room *room)
+{
+	const struct look_pointers *pointers = &room->look.pointers;
+	registers_from_pointers(pointers->sp, pointers->pc, pointers->is_32bit, true,
+				&wait->sample.regs);
+	wait->sample.abi = pointers->is_32bit ? RECORD_REGISTERS_32 : RECORD_REGISTERS_64;
+	wait->sample.choice = RECORD_KEPT;
+	wait->sample.stack = (struct uw_stack){.base = pointers->sp,
+					       .bytes = room->stack,
+					       .size = room->look.stack_size,
+					       .requested = room->look.stack_size,
+					       .ends = room->look.stack_size < LOOK_STACK_MAX};
+	wait->call = pointers->call;
+	wait->is_32bit = pointers->is_32bit;
+	wait->is_unended = true;
+}
+
+void waits_put_unended(struct waits *waits, const struct waits_unended *unended, uint64_t end_ns)
+{
+	struct look_room *room = malloc(sizeof(*room));
+	struct record record = {.kind = RECORD_WAIT,
+				.time_ns = end_ns,
+				.pid = unended->pid,
+				.tid = unended->tid};
+	if (!room) {
+		waits->bpf.unseen++;
+		return;
+	}
+	look_read(unended->pid, unended->tid, room->name, room->stack, &room->look);
+	if (room->look.is_blocked && !room->look.is_stopped && room->look.error == 0 &&
+	    room->look.pointers.call.number != PROFILE_NO_SYSCALL) {
+		uint64_t age_ns = end_ns > unended->begin_ns ? end_ns - unended->begin_ns : 0;
+		fill_unended(&record.wait, room);
+		record.wait.call.begin_ns = unended->begin_ns;
+		record.wait.ready_ns = unended->ready_ns < age_ns ? unended->ready_ns : age_ns;
+		record.wait.blocked_ns = age_ns - record.wait.ready_ns;
+		record.wait.blocks = unended->blocks + 1;
+		bpf_waits_wait(waits, &record);
+	}
+	free(room);
 }
 
 void bpf_waits_end(struct waits *waits, uint64_t end_ns)

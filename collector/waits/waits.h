@@ -43,6 +43,18 @@ struct waits_state {
  * waits. Before the thread's state and the tracker get it: then the thread is still there. */
 void waits_apply(struct waits *waits, const struct record *record, const struct waits_state *state);
 
+/* A wait in a call that goes on, as far as its source saw it. */
+struct waits_unended {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t begin_ns; /* blocked from here on, for the first time */
+	uint64_t ready_ns; /* of this, woken and not yet on a CPU */
+	uint32_t blocks;   /* times it blocked before */
+};
+
+/* Looks at the thread, and writes its wait if it still waits. Before waits_end. */
+void waits_put_unended(struct waits *waits, const struct waits_unended *unended, uint64_t end_ns);
+
 /* Writes the waits that did not end by end_ns, and the notes of what was not seen. Before the
  * tracker's end. */
 void waits_end(struct waits *waits, uint64_t end_ns);

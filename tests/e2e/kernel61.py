@@ -22,7 +22,7 @@ QEMU = 'qemu-system-x86_64'
 TIME_LIMIT_S = 600  # half a minute where nothing else runs
 CHAIN = ['main'] + [f'chain_{i:02}' for i in range(1, 41)]
 DEEP = ['main'] + [f'deep_{i:02}' for i in range(1, 14)]
-TARGETS = ('chain', 'deep_locals', 'threads', 'births')
+TARGETS = ('chain', 'deep_locals', 'threads', 'births', 'waiting')
 PROGRAMS = ('sh', 'mount', 'cat', 'setpriv', 'true')
 
 
@@ -208,6 +208,22 @@ def accounts(got):
   s.check(len(got.threads('births')) >= 3, 'births: threads', len(got.threads('births')))
 
 
+def waits(got):
+  """Who waits for whom, by BPF. Emulated, a call of the program takes its time."""
+  s.check(got.status('waits') == 0 and 'by BPF' in got.text('waits'), 'waits: by BPF', got.text('waits').strip().splitlines()[:4])
+  rows = list(csv.DictReader(io.StringIO(got.text('waits report').strip())))
+  for line in got.text('waits').splitlines():
+    if not line.startswith('{'):
+      continue
+    fact = json.loads(line)
+    seen = [row for row in rows if row['Sync Object'] == f'{fact["type"]} {fact["object"]}' and row['Function'] == fact['function']]
+    count = sum(int(row['Wait Count']) for row in seen)
+    s.check(count == fact['count'] and all(row['Waker Function'] == fact['waker_function'] for row in seen),
+            f'waits: {fact["mode"]}: all, and their waker', f'{count} of {fact["count"]}')
+    s.check_ratio(f'waits: {fact["mode"]}: time', sum(float(row['Wait Time']) + float(row['Ready Time']) for row in seen),
+                  fact['time_s'], 10)
+
+
 s.start()
 kernel = kernel_image() if shutil.which(QEMU) is not None else None
 if kernel is None:
@@ -217,7 +233,7 @@ s.note(f'kernel image {kernel}')
 pack(s.scratch('initrd'))
 machine = Answers(boot(kernel, s.scratch('initrd')))
 s.check(machine.text('kernel').startswith('6.1.'), 'the kernel', machine.text('kernel').strip())
-for part in (stacks, accounts):
+for part in (stacks, accounts, waits):
   with s.section(part.__name__):
     part(machine)
 s.finish()

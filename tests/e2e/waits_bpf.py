@@ -4,6 +4,7 @@ wait; who may use it."""
 import json
 import os
 import re
+import subprocess
 
 import support as s
 
@@ -153,6 +154,34 @@ def kills():
   s.check(all(wait['state'] == 0 for wait in waits), 'kill: their stacks', [wait['state'] for wait in waits])
 
 
+def calls(pid):
+  """The numbers of the calls in which the threads wait."""
+  found = []
+  for task in os.listdir(f'/proc/{pid}/task'):
+    with open(f'/proc/{pid}/task/{task}/syscall', encoding='ascii') as file:
+      found.append(file.read().split()[0])
+  return sorted(found)
+
+
+def attached():
+  """Waits that began before, and go on: with stacks, for as long as the collection."""
+  with subprocess.Popen([s.target('waiting'), 'mutex=1x100000'], stdout=subprocess.DEVNULL) as program:
+    try:
+      s.wait_for(lambda: calls(program.pid) == [str(FUTEX), str(FUTEX), str(SLEEP)])
+      result = s.new_result()
+      done = subprocess.run([s.tool('tbcollect'), *BPF, '-d', '1', '-r', result, '-p', str(program.pid)], capture_output=True,
+                            text=True, check=False)
+    finally:
+      program.kill()
+  waits = waits_of(result)
+  s.check(done.returncode == 0 and sorted(wait['syscall'] for wait in waits) == [FUTEX, FUTEX, SLEEP], 'attached: three waits',
+          done.stderr or [wait['syscall'] for wait in waits])
+  s.check(all(wait['flags'] == UNENDED and wait['state'] == 0 for wait in waits), 'attached: they go on, and have stacks', waits)
+  elapsed_s = s.summary(result)['elapsed_s']
+  for wait in waits:
+    s.check_ratio('attached: time', seconds([wait]), elapsed_s, 2)
+
+
 def threshold():
   got = s.collect_well([s.target('waiting'), 'mutex=5x40', 'semaphore=5x5'], options=[*BPF, '--wait-threshold', '20ms'])
   counts = [sum(int(row['Wait Count']) for row in table(got, fact)) for fact in facts_of(got)]
@@ -178,7 +207,7 @@ built, permitted = is_built()
 if not built or not permitted:
   s.skip('waits by BPF', 'built without BPF' if not built else 'not permitted')
   s.finish()
-for part in (pairs, timers, stops, kills, threshold, privileges):
+for part in (pairs, timers, stops, kills, attached, threshold, privileges):
   with s.section(part.__name__):
     part()
 s.finish()

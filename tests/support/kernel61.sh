@@ -58,4 +58,7 @@ while [ $i -lt 60000 ]; do : </dev/null; i=$((i+1)); done
 times
 END
 collect opens $tbcollect -i 10ms
+program="$targets/target-waiting mutex=10x30 queue=10x30"
+say waits $tbcollect -v -c locks-and-waits --wait-source bpf --waker-stacks all --overhead-limit 0 -r /tmp/waits -- $program
+say "waits report" tbreport waits --format csv /tmp/waits
 say end true

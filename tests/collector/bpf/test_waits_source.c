@@ -59,6 +59,16 @@ START_TEST(follows)
 		ck_assert_int_eq(waits_source_add(source, 5000000, 5000000 + i, i % 2 == 0), 0);
 	ck_assert_int_eq(waits_source_add(source, 5000000, 5000000, false), 0);
 	ck_assert(waits_source_add(source, 5000000, 4999999, false) < 0 && errno == E2BIG);
+	/* None of them runs: those that are followed may wait. */
+	struct waits_source_waiting waiting;
+	uint32_t tid = 0;
+	uint32_t count = 0;
+	while (waits_source_next_waiting(source, &tid, &waiting)) {
+		ck_assert_uint_eq(waiting.tid, tid);
+		ck_assert_uint_eq(waiting.age_ns, 0);
+		count++;
+	}
+	ck_assert_uint_eq(count, WAIT_THREADS / 2);
 	waits_source_close(source);
 }
 END_TEST

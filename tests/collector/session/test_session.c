@@ -2,6 +2,7 @@
  * end. All that it asks is a fake here. */
 #include "collector/machine/clock.h"
 #include "collector/session/session_private.h"
+#include "collector/waits/observer.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
@@ -77,6 +78,45 @@ int emit_failed(const struct emit *emit, struct failure *failure)
 void analyzer_apply(struct analyzer *analyzer, const struct record *record)
 {
 	(void)analyzer, (void)record;
+}
+
+void analyzer_put_unended(struct analyzer *analyzer, const struct waits_unended *unended,
+			  uint64_t end_ns)
+{
+	(void)analyzer, (void)unended, (void)end_ns;
+}
+
+struct observer *observer_create(uint64_t threshold_ns, struct drain *drain)
+{
+	(void)threshold_ns, (void)drain;
+	return NULL;
+}
+
+void observer_destroy(struct observer *observer)
+{
+	(void)observer;
+}
+
+void observer_add_thread(struct observer *observer, uint32_t pid, uint32_t tid)
+{
+	(void)observer, (void)pid, (void)tid;
+}
+
+int observer_start(struct observer *observer)
+{
+	(void)observer;
+	return -1;
+}
+
+void observer_stop(struct observer *observer)
+{
+	(void)observer;
+}
+
+struct observer_counts observer_counts(const struct observer *observer)
+{
+	(void)observer;
+	return (struct observer_counts){0};
 }
 
 struct states *analyzer_states(const struct analyzer *analyzer)

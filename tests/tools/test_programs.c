@@ -190,7 +190,7 @@ START_TEST(convert_usage)
 	expect(TBCONVERT " export --inline yes", 2,
 	       "tbconvert: --inline yes: no such choice; use off or on\n");
 	expect(TBCONVERT " export --weight us", 2,
-	       "tbconvert: --weight us: no such weight; use samples or cpu\n");
+	       "tbconvert: --weight us: no such weight; use samples, cpu, wall or wait\n");
 	expect(TBCONVERT " recover a b", 2,
 	       "tbconvert: b: one argument too many; name one result\n");
 	expect(TBCONVERT " import", 2, "tbconvert: import: no file; name one file, see tbconvert");

@@ -407,9 +407,9 @@ void command_export_print_options(void)
 	     "  --filter KEY=VALUE      as of tbreport\n"
 	     "  --from TIME, --to TIME  only this part of the run: 1.5s, 200ms\n"
 	     "  --inline on|off         show inlined functions (default: on)\n"
-	     "  --weight samples|cpu|wall|wait    numbers in folded: samples, or us of CPU time, "
-	     "of\n"
-	     "                          all time of the threads, of their waits\n"
+	     "  --weight samples|cpu|wall|wait\n"
+	     "                          numbers in folded: samples, or us of CPU time, of all\n"
+	     "                          time of the threads, of their waits\n"
 	     "  --event NAME            name of the event in perf (default: its own)\n"
 	     "  --with-modules DIR      with perf: copy the modules to DIR/all, for VTune\n"
 	     "\nFormats:");

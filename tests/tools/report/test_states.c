@@ -427,6 +427,7 @@ int main(void)
 	Suite *suite = suite_create("reports of states");
 	TCase *tcase = tcase_create("reports of states");
 
+	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, build_set_up, build_tear_down);
 	tcase_add_test(tcase, utilization_csv);
 	tcase_add_test(tcase, utilization_text);

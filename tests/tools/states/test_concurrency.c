@@ -344,6 +344,7 @@ int main(void)
 	Suite *suite = suite_create("concurrency");
 	TCase *tcase = tcase_create("concurrency");
 
+	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, build_set_up, build_tear_down);
 	tcase_add_test(tcase, class_of_a_number);
 	tcase_add_test(tcase, known_times);

@@ -161,7 +161,9 @@ static void sum(const struct level_segment *segments, size_t count, void *user)
 	struct sums *sums = user;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t ns = segments[i].end_ns - segments[i].start_ns;
-		ck_assert_uint_eq(segments[i].start_ns, sums->at_ns);
+		/* An assertion each would take a second in all. */
+		if (segments[i].start_ns != sums->at_ns)
+			ck_abort_msg("a gap");
 		sums->at_ns = segments[i].end_ns;
 		sums->running_ns += ns * segments[i].running;
 		sums->ready_ns += ns * segments[i].ready;
@@ -198,6 +200,7 @@ int main(void)
 	Suite *suite = suite_create("level queue");
 	TCase *tcase = tcase_create("level queue");
 
+	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, empty);
 	tcase_add_test(tcase, in_order);
 	tcase_add_test(tcase, far_apart);

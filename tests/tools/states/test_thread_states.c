@@ -285,6 +285,7 @@ int main(void)
 	Suite *suite = suite_create("thread states");
 	TCase *tcase = tcase_create("thread states");
 
+	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, build_set_up, build_tear_down);
 	tcase_add_test(tcase, pieces_of_a_life);
 	tcase_add_test(tcase, unknown_end);

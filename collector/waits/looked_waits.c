@@ -9,8 +9,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* A call that is restarted blocks again within this time, or it shows as another wait. */
-#define RESTART_NS 1000000u
+/* A call that is restarted blocks again within this time, or it shows as another wait: the thread
+ * may not get a CPU at once. */
+#define RESTART_NS 100000000u
 /* Between looks for waits to be written. */
 #define FLUSH_NS 50000000u
 

@@ -311,10 +311,10 @@ START_TEST(written_soon)
 	block(TID, 10 * MS);
 	look(TID, 13 * MS, 10 * MS, SYS_futex, 0x600010);
 	run(TID, 20 * MS, 10 * MS);
-	for (uint64_t at = 20 * MS; at < 90 * MS; at += MS)
+	for (uint64_t at = 20 * MS; at < 200 * MS; at += MS)
 		block(OTHER, at);
 	expect_waits(1);
-	finish(100 * MS);
+	finish(300 * MS);
 	expect_waits(1);
 }
 END_TEST

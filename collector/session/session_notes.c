@@ -235,6 +235,8 @@ void session_settle(struct session *session)
 	if (lost > counts.lost)
 		emit_note(session->emit, PROFILE_NOTE_RECORDS_LOST, session->end_ns,
 			  .value = lost - counts.lost);
+	if (lost > counts.lost && session->options->switches)
+		states_lose_rest(analyzer_states(session->analyzer));
 }
 
 void session_note_end(struct session *session)

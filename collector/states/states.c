@@ -14,8 +14,11 @@
  * of the clock. */
 #define JUMP_NS (3600 * NS_PER_S)
 
-/* The longest direct switch between two threads: something else ran in a longer gap. */
-#define SWITCH_NS_MAX 4000ull
+/* Direct switches between two threads take no longer than this, or than twice the mean of those
+ * seen on the CPU: something else ran in a longer gap. Timers of events that are stopped and
+ * started again take most of the time, on a virtual machine 10 us and more. */
+#define SWITCH_NS_LEAST 4000ull
+#define SWITCH_NS_MAX   40000ull
 
 /* Later ones are no times of a clock. */
 #define TIME_MAX ((uint64_t)INT64_MAX)
@@ -27,7 +30,9 @@ struct states_cpu {
 	struct thread *running; /* NULL: none of ours, or nobody knows */
 	uint64_t last_ns;       /* of the last record */
 	uint64_t left_ns;       /* when a thread of ours left it */
+	uint64_t direct_ns;     /* mean length of direct switches */
 	uint32_t left_tid;
+	bool left_ready; /* preempted: the CPU did not idle after it */
 	/* Its records were lost, but none since this time, and no switch came since; 0: otherwise.
 	 * A thread that leaves the CPU was there at this time. */
 	uint64_t whole_ns;
@@ -222,11 +227,16 @@ static uint64_t put_in_order(struct states *states, const struct thread *thread,
 /* From one thread of ours to another, the kernel's accounting gives the time of the switch itself
  * to the second one: update_curr ends the first one's before it (kernel/sched/core.c, __schedule).
  * Its records come at both ends of the switch. */
-static uint64_t begin_of_switch(const struct states_cpu *cpu, const struct thread *thread,
+static uint64_t begin_of_switch(struct states_cpu *cpu, const struct thread *thread,
 				uint64_t time_ns)
 {
-	bool is_direct = cpu->left_ns > 0 && cpu->left_tid != thread->tid &&
-			 time_ns >= cpu->left_ns && time_ns - cpu->left_ns <= SWITCH_NS_MAX;
+	uint64_t gap_ns = time_ns - cpu->left_ns;
+	if (cpu->left_ns == 0 || cpu->left_tid == thread->tid || time_ns < cpu->left_ns ||
+	    gap_ns > SWITCH_NS_MAX)
+		return time_ns;
+	bool is_direct = gap_ns <= later(SWITCH_NS_LEAST, 2 * cpu->direct_ns);
+	if (cpu->left_ready)
+		cpu->direct_ns = (cpu->direct_ns * 15 + gap_ns) / 16;
 	return is_direct ? later(cpu->left_ns, thread->state.since_ns) : time_ns;
 }
 
@@ -259,6 +269,7 @@ static void switch_out(struct states *states, struct thread *thread, const struc
 	cpu->whole_ns = 0;
 	cpu->left_ns = record->time_ns;
 	cpu->left_tid = thread->tid;
+	cpu->left_ready = record->switched.preempted;
 }
 
 /* A task without an id ends, or lies outside of this namespace. */
@@ -446,6 +457,12 @@ void states_destroy(struct states *states)
 void states_begin(struct states *states, uint64_t start_ns)
 {
 	states->start_ns = start_ns;
+}
+
+void states_lose_rest(struct states *states)
+{
+	states->losses++;
+	cut_all(states, states->now_ns);
 }
 
 void states_finish(struct states *states, uint64_t end_ns)

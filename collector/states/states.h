@@ -35,6 +35,9 @@ void states_begin(struct states *states, uint64_t start_ns);
 /* Applies the next record of a ring, after the tracker. */
 void states_apply(struct states *states, const struct record *record);
 
+/* Records were lost at the end, on whatever CPU, and no record says so. Before states_finish. */
+void states_lose_rest(struct states *states);
+
 /* Writes the last slice of each thread, before the tracker finishes. */
 void states_finish(struct states *states, uint64_t end_ns);
 

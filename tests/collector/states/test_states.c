@@ -325,6 +325,22 @@ START_TEST(on_the_cpu_after_a_loss)
 }
 END_TEST
 
+/* Losses that no record reports: those at the end. */
+START_TEST(losses_at_the_end)
+{
+	feed_launch(1000, APP, "app");
+	feed_fork(1100, APP, WORKER, APP, APP);
+	on(1200, WORKER, 1);
+	off(1300, WORKER, 1);
+	states_lose_rest(fixture_states());
+	end(2000);
+	expect("5000001 1200+100 cpu 7 ready ready 0\n"
+	       "5000000 1000+300 cpu 3 blocked cut ready 0\n"
+	       "5000000 2000+0 cpu 3 unknown after-loss ready 0\n"
+	       "5000001 2000+0 cpu 7 blocked after-loss ready 0\n");
+}
+END_TEST
+
 /* Contradictions without a report of losses. */
 START_TEST(contradictions)
 {
@@ -391,6 +407,29 @@ START_TEST(direct_switches)
 	       "5000001 1000004000+1000 cpu 3 blocked ready 0\n"
 	       "5000002 1000009100+100 cpu 7 ready ready 0\n"
 	       "5000000 1000009001+299 cpu 3 blocked ready 0\n");
+}
+END_TEST
+
+/* Where preempted threads show that switches take long. */
+START_TEST(slow_switches)
+{
+	uint64_t now_ns = S;
+	feed_launch(now_ns, APP, "app");
+	feed_fork(now_ns, APP, WORKER, APP, APP);
+	for (int i = 0; i < 40; i++) {
+		preempt(now_ns += 1000, i % 2 == 0 ? APP : WORKER, 0);
+		on(now_ns += 10000, i % 2 == 0 ? WORKER : APP, 0);
+	}
+	fake_emit_clear(emit);
+	off(now_ns + 1000, APP, 0);
+	on(now_ns + 12000, WORKER, 0);
+	off(now_ns + 13000, WORKER, 0);
+	char expected[128];
+	snprintf(expected, sizeof(expected),
+		 "5000000 %llu+11000 cpu 3 ready ready 0\n"
+		 "5000001 %llu+12000 cpu 3 ready ready 0\n",
+		 now_ns - 10000ull, now_ns + 1000ull);
+	expect(expected);
 }
 END_TEST
 
@@ -466,10 +505,12 @@ int main(void)
 	tcase_add_test(tcase, unknown_threads);
 	tcase_add_test(tcase, losses);
 	tcase_add_test(tcase, losses_of_samples);
+	tcase_add_test(tcase, losses_at_the_end);
 	tcase_add_test(tcase, on_the_cpu_after_a_loss);
 	tcase_add_test(tcase, contradictions);
 	tcase_add_test(tcase, clock_goes_back);
 	tcase_add_test(tcase, direct_switches);
+	tcase_add_test(tcase, slow_switches);
 	tcase_add_test(tcase, clock_jumps);
 	tcase_add_loop_test(tcase, attached, 0, 2);
 	tcase_add_test(tcase, attached_and_sampled);

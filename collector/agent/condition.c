@@ -25,10 +25,10 @@ AGENT_EXPORT int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *m
 	if (!agent_wait_begin(&call))
 		return real->cond_wait(condition, mutex);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	release(mutex, call.site, &registers);
 	int result = real->cond_wait(condition, mutex);
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), 0, &registers);
 	return result;
 }
@@ -41,10 +41,10 @@ AGENT_EXPORT int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex
 	if (!agent_wait_begin(&call))
 		return real->cond_timedwait(condition, mutex, until);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	release(mutex, call.site, &registers);
 	int result = real->cond_timedwait(condition, mutex, until);
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), 0, &registers);
 	return result;
 }
@@ -57,10 +57,10 @@ AGENT_EXPORT int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex
 	if (!agent_wait_begin(&call))
 		return real->cond_clockwait(condition, mutex, clock, until);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	release(mutex, call.site, &registers);
 	int result = real->cond_clockwait(condition, mutex, clock, until);
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), 0, &registers);
 	return result;
 }
@@ -75,7 +75,7 @@ AGENT_EXPORT int pthread_cond_signal(pthread_cond_t *condition)
 		return real->cond_signal(condition);
 	int result = real->cond_signal(condition);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wake_end(&call, &registers);
 	return result;
 }
@@ -91,7 +91,7 @@ AGENT_EXPORT int pthread_cond_broadcast(pthread_cond_t *condition)
 		return real->cond_broadcast(condition);
 	int result = real->cond_broadcast(condition);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wake_end(&call, &registers);
 	return result;
 }
@@ -101,7 +101,7 @@ AGENT_EXPORT int pthread_cond_init(pthread_cond_t *condition, const pthread_cond
 	int result = agent_real()->cond_init(condition, attributes);
 	struct agent_call call = AGENT_CALL(CHANNEL_CONDITION, condition);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	if (result == 0)
 		agent_note_new(&call, &registers);
 	return result;

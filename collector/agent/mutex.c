@@ -23,7 +23,7 @@ AGENT_EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 		return real->mutex_lock(mutex);
 	result = real->mutex_lock(mutex);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), 0, &registers);
 	return result;
 }
@@ -41,7 +41,7 @@ AGENT_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct ti
 		return real->mutex_timedlock(mutex, until);
 	result = real->mutex_timedlock(mutex, until);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), 0, &registers);
 	return result;
 }
@@ -60,7 +60,7 @@ AGENT_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock
 		return real->mutex_clocklock(mutex, clock, until);
 	result = real->mutex_clocklock(mutex, clock, until);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), 0, &registers);
 	return result;
 }
@@ -75,7 +75,7 @@ AGENT_EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 		return real->mutex_unlock(mutex);
 	int result = real->mutex_unlock(mutex);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	if (result == 0)
 		agent_wake_end(&call, &registers);
 	return result;
@@ -86,7 +86,7 @@ AGENT_EXPORT int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexa
 	int result = agent_real()->mutex_init(mutex, attributes);
 	struct agent_call call = AGENT_CALL(CHANNEL_MUTEX, mutex);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	if (result == 0)
 		agent_note_new(&call, &registers);
 	return result;

@@ -19,7 +19,7 @@ AGENT_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 		return real->rwlock_rdlock(lock);
 	result = real->rwlock_rdlock(lock);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), 0, &registers);
 	return result;
 }
@@ -35,7 +35,7 @@ AGENT_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 		return real->rwlock_wrlock(lock);
 	result = real->rwlock_wrlock(lock);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), 0, &registers);
 	return result;
 }
@@ -53,7 +53,7 @@ AGENT_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct
 		return real->rwlock_timedrdlock(lock, until);
 	result = real->rwlock_timedrdlock(lock, until);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), 0, &registers);
 	return result;
 }
@@ -71,7 +71,7 @@ AGENT_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct
 		return real->rwlock_timedwrlock(lock, until);
 	result = real->rwlock_timedwrlock(lock, until);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), 0, &registers);
 	return result;
 }
@@ -90,7 +90,7 @@ AGENT_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t cl
 		return real->rwlock_clockrdlock(lock, clock, until);
 	result = real->rwlock_clockrdlock(lock, clock, until);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), 0, &registers);
 	return result;
 }
@@ -109,7 +109,7 @@ AGENT_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t cl
 		return real->rwlock_clockwrlock(lock, clock, until);
 	result = real->rwlock_clockwrlock(lock, clock, until);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), 0, &registers);
 	return result;
 }
@@ -124,7 +124,7 @@ AGENT_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 		return real->rwlock_unlock(lock);
 	int result = real->rwlock_unlock(lock);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	if (result == 0)
 		agent_wake_end(&call, &registers);
 	return result;
@@ -135,7 +135,7 @@ AGENT_EXPORT int pthread_rwlock_init(pthread_rwlock_t *lock, const pthread_rwloc
 	int result = agent_real()->rwlock_init(lock, attributes);
 	struct agent_call call = AGENT_CALL(CHANNEL_RWLOCK, lock);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	if (result == 0)
 		agent_note_new(&call, &registers);
 	return result;

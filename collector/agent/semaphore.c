@@ -34,7 +34,7 @@ AGENT_EXPORT int sem_wait(sem_t *semaphore)
 		return real->sem_wait(semaphore);
 	int result = real->sem_wait(semaphore);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), 0, &registers);
 	return result;
 }
@@ -51,7 +51,7 @@ AGENT_EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 		return real->sem_timedwait(semaphore, until);
 	int result = real->sem_timedwait(semaphore, until);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), 0, &registers);
 	return result;
 }
@@ -68,7 +68,7 @@ AGENT_EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct t
 		return real->sem_clockwait(semaphore, clock, until);
 	int result = real->sem_clockwait(semaphore, clock, until);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), 0, &registers);
 	return result;
 }
@@ -83,7 +83,7 @@ AGENT_EXPORT int sem_post(sem_t *semaphore)
 		return real->sem_post(semaphore);
 	int result = real->sem_post(semaphore);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	if (result == 0)
 		agent_wake_end(&call, &registers);
 	return result;
@@ -94,7 +94,7 @@ AGENT_EXPORT int sem_init(sem_t *semaphore, int is_shared, unsigned value)
 	int result = agent_real()->sem_init(semaphore, is_shared, value);
 	struct agent_call call = AGENT_CALL(CHANNEL_SEMAPHORE, semaphore);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	if (result == 0)
 		agent_note_new(&call, &registers);
 	return result;

@@ -13,7 +13,7 @@ AGENT_EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
 		return real->spin_lock(lock);
 	result = real->spin_lock(lock);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, result == 0 ? 0 : CHANNEL_FAILED, 0, &registers);
 	return result;
 }
@@ -28,7 +28,7 @@ AGENT_EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)
 		return real->spin_unlock(lock);
 	int result = real->spin_unlock(lock);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wake_end(&call, &registers);
 	return result;
 }
@@ -38,7 +38,7 @@ AGENT_EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int is_shared)
 	int result = agent_real()->spin_init(lock, is_shared);
 	struct agent_call call = AGENT_CALL(CHANNEL_SPIN, lock);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	if (result == 0)
 		agent_note_new(&call, &registers);
 	return result;

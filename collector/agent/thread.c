@@ -10,7 +10,7 @@ AGENT_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 		return real->barrier_wait(barrier);
 	int result = real->barrier_wait(barrier);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	/* glibc's answer for the last one to come: it did not wait, and woke the others. */
 	if (result == PTHREAD_BARRIER_SERIAL_THREAD) {
 		agent_wait_cancel(&call);
@@ -28,7 +28,7 @@ AGENT_EXPORT int pthread_barrier_init(pthread_barrier_t *barrier,
 	int result = agent_real()->barrier_init(barrier, attributes, count);
 	struct agent_call call = AGENT_CALL(CHANNEL_BARRIER, barrier);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	if (result == 0)
 		agent_note_new(&call, &registers);
 	return result;
@@ -57,7 +57,7 @@ AGENT_EXPORT int pthread_join(pthread_t thread, void **value)
 		return real->join(thread, value);
 	int result = real->join(thread, value);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), tid, &registers);
 	return result;
 }
@@ -71,7 +71,7 @@ AGENT_EXPORT int pthread_timedjoin_np(pthread_t thread, void **value, const stru
 		return real->timedjoin(thread, value, until);
 	int result = real->timedjoin(thread, value, until);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), tid, &registers);
 	return result;
 }
@@ -86,7 +86,7 @@ AGENT_EXPORT int pthread_clockjoin_np(pthread_t thread, void **value, clockid_t 
 		return real->clockjoin(thread, value, clock, until);
 	int result = real->clockjoin(thread, value, clock, until);
 	struct channel_registers registers;
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), tid, &registers);
 	return result;
 }
@@ -107,7 +107,7 @@ AGENT_EXPORT int pthread_once(pthread_once_t *control, void (*initialize)(void))
 		bool is_active = agent_is_active();
 		call.begin_ns = is_active ? agent_now() : 0;
 		int result = real->once(control, initialize);
-		agent_registers_take(&registers);
+		AGENT_REGISTERS_TAKE(&registers);
 		call.flags = CHANNEL_ALL;
 		if (is_active && agent_is_awaited(control))
 			agent_wake_end(&call, &registers);
@@ -116,7 +116,7 @@ AGENT_EXPORT int pthread_once(pthread_once_t *control, void (*initialize)(void))
 	if (!agent_wait_begin(&call))
 		return real->once(control, initialize);
 	int result = real->once(control, initialize);
-	agent_registers_take(&registers);
+	AGENT_REGISTERS_TAKE(&registers);
 	agent_wait_end(&call, flags_of(result), 0, &registers);
 	return result;
 }

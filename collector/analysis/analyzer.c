@@ -75,12 +75,19 @@ static void apply_waits(struct analyzer *analyzer, const struct record *record)
 	waits_apply(analyzer->waits, record, &state);
 }
 
+/* The tracker, and all that follow it, are for those of rings. */
+static bool is_of_no_ring(const struct record *record)
+{
+	return record->kind == RECORD_LOOK || record->kind == RECORD_SYNC_WAIT ||
+	       record->kind == RECORD_SYNC_WAKE || record->kind == RECORD_SYNC_NEW;
+}
+
 void analyzer_apply(struct analyzer *analyzer, const struct record *record)
 {
 	if (analyzer->waits)
 		apply_waits(analyzer, record);
-	if (record->kind == RECORD_LOOK)
-		return; /* of no ring */
+	if (is_of_no_ring(record))
+		return;
 	tracker_apply(analyzer->tracker, record);
 	if (analyzer->states)
 		states_apply(analyzer->states, record);

@@ -24,6 +24,7 @@ enum {
 	OPT_NO_FINALIZE,
 	OPT_NO_COLLAPSE,
 	OPT_CUSTOM_COLLECTOR,
+	OPT_PRELOAD,
 	OPT_VERSION
 };
 
@@ -48,6 +49,7 @@ static const struct option long_options[] = {
 	{"no-finalize", no_argument, NULL, OPT_NO_FINALIZE},
 	{"no-collapse", no_argument, NULL, OPT_NO_COLLAPSE},
 	{"custom-collector", required_argument, NULL, OPT_CUSTOM_COLLECTOR},
+	{"preload", no_argument, NULL, OPT_PRELOAD},
 	{"quiet", no_argument, NULL, 'q'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, 'h'},
@@ -101,6 +103,9 @@ const char *options_help(void)
 	       "      --custom-collector CMD\n"
 	       "                           run CMD at start and end; it leaves CSV files in the "
 	       "result\n"
+	       "      --preload            load a library into the program: waits for locks with "
+	       "who\n"
+	       "                           ended them, short ones and spinning too\n"
 	       "  -q, --quiet              print nothing but errors\n"
 	       "  -v, --verbose            say what is chosen and what happens\n"
 	       "  -h, --help               this text\n"
@@ -349,6 +354,9 @@ static int parse_option(struct options *options, int option, struct failure *fai
 	case OPT_NO_COLLAPSE:
 		options->collapse = false;
 		return 0;
+	case OPT_PRELOAD:
+		options->preload = true;
+		return 0;
 	case OPT_CUSTOM_COLLECTOR:
 		options->custom_collector = optarg;
 		return 0;
@@ -391,6 +399,11 @@ static int check_options(struct options *options, int argc, char **argv, struct 
 		return failure_set(failure, FAILURE_EXIT_USAGE,
 				   "nothing to collect: give a program or -p PID; see tbcollect "
 				   "--help");
+	if (options->preload && (!options->program || !options->analysis->waits))
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "--preload sees waits of a program from its start: give a "
+				   "program "
+				   "and -c locks-and-waits");
 	if (options->result_dir && options->result_dir[0] == '\0')
 		return failure_set(failure, FAILURE_EXIT_USAGE,
 				   "empty result directory name: give -r DIR");

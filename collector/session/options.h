@@ -53,6 +53,7 @@ struct options {
 	bool switches;
 	bool has_switches; /* given; else the analysis says */
 	bool children;
+	bool preload; /* libtbagent.so, into the program */
 	bool kernel;
 	bool collapse;
 	bool finalize;

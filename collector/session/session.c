@@ -174,6 +174,7 @@ static void tear_down(struct session *session)
 	free(session->polls);
 	observer_destroy(session->observer);
 	drain_destroy(session->drain);
+	session_close_preload(session);
 	tracker_destroy(session->tracker);
 	analyzer_destroy(session->analyzer);
 	emit_abandon(session->emit);
@@ -250,8 +251,10 @@ static int run(struct session *session, struct failure *failure)
 static int start(struct session *session, struct failure *failure)
 {
 	const struct options *options = session->options;
-	if (session_is_launch(session) &&
-	    target_fork(&session->target, options->program, &session->signals, failure) < 0)
+	if (session_open_preload(session, failure) < 0 ||
+	    (session_is_launch(session) &&
+	     target_fork(&session->target, options->program, session->preload.environment,
+			 &session->signals, failure) < 0))
 		return -1;
 	/* Our files from here on are for nobody else; the program has its own mask. */
 	umask(077);
@@ -289,6 +292,7 @@ int session_run(const struct options *options, int *exit_status, struct failure 
 	session->log = options->quiet ? LOG_QUIET : options->verbose ? LOG_VERBOSE : LOG_NORMAL;
 	session->target = (struct target){.go_fd = -1, .error_fd = -1};
 	session->result = (struct result){.place = -1, .held = -1};
+	session->preload.fd = -1;
 	session->custom.command = options->custom_collector;
 	session_describe(session);
 	int result = signals_init(&session->signals, failure);

@@ -23,9 +23,9 @@ int session_open_drain(struct session *session, struct failure *failure)
 {
 	assert(!session->drain);
 	session->drain = drain_create(&session->sampler);
-	return session->drain && session_add_observer(session)
-		       ? 0
-		       : failure_set_error(failure, errno, "cannot make the buffers of samples");
+	if (!session->drain || !session_add_observer(session))
+		return failure_set_error(failure, errno, "cannot make the buffers of samples");
+	return session_add_preload(session, failure);
 }
 
 /* The program's CPU time by the events' own counts; samples show a part of it, later. */

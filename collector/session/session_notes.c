@@ -161,6 +161,7 @@ void session_note_start(struct session *session)
 		  .value = session->sampler.copies ? PROFILE_STACKS_BY_BPF
 						   : PROFILE_STACKS_BY_KERNEL);
 	session_note_waits(session);
+	session_note_preload(session);
 	emit_note(emit, PROFILE_NOTE_KERNEL_TIME, now,
 		  .value = event_kernel_time(&session->sampler.config));
 	if (options->switches)
@@ -258,6 +259,7 @@ void session_note_end(struct session *session)
 	if (drained.out_of_order > 0)
 		emit_note(emit, PROFILE_NOTE_OUT_OF_ORDER, now, .value = drained.out_of_order);
 	session_note_lost_waits(session);
+	session_note_preload_end(session);
 	emit_note(emit, PROFILE_NOTE_ELAPSED, now, .value = now - session->start_ns);
 	if (session->target.ended)
 		emit_note(emit, PROFILE_NOTE_EXIT_STATUS, now,

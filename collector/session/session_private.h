@@ -1,7 +1,7 @@
 /*
  * Shared by the session's files: session.c sets up and takes down, session_collect.c is the loop in
  * between, session_notes.c describes the collection at its start and end, session_custom.c runs the
- * custom collector.
+ * custom collector, session_preload.c has the library in the program.
  *
  * All of this belongs to one thread, with the tracker and the file; the rings are drain's.
  */
@@ -12,6 +12,8 @@
 #include "collector/message/log.h"
 #include "collector/model/tracker.h"
 #include "collector/perf/sampler.h"
+#include "collector/preload/agent_source.h"
+#include "collector/preload/preload.h"
 #include "collector/result/emit.h"
 #include "collector/result/result.h"
 #include "collector/session/budget.h"
@@ -39,6 +41,8 @@ struct session {
 	pid_t finalizer; /* tbconvert, while it runs; else 0 */
 	struct target target;
 	struct custom_collector custom;
+	struct preload preload;
+	struct agent_source *agent; /* NULL: no library is preloaded */
 	struct result result;
 	bool has_drain_thread;
 	bool is_draining; /* drain's polls are filled in */
@@ -70,6 +74,16 @@ static inline bool session_is_launch(const struct session *session)
 
 /* Makes drain, once the sampler has its rings. */
 int session_open_drain(struct session *session, struct failure *failure);
+
+/* Makes what the preloaded library needs, before the program's fork; takes it down, after drain. */
+int session_open_preload(struct session *session, struct failure *failure);
+void session_close_preload(struct session *session);
+
+/* Has drain take the library's records. */
+int session_add_preload(struct session *session, struct failure *failure);
+
+void session_note_preload(struct session *session);
+void session_note_preload_end(struct session *session);
 
 /* Whether the ids to attach to are processes. */
 int session_check_attached(const struct session *session, struct failure *failure);

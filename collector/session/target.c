@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void run_child(int go_fd, int error_fd, char **argv, const struct signals *signals)
+static void run_child(int go_fd, int error_fd, char **argv, char **environment,
+		      const struct signals *signals)
 {
 	char go;
 	ssize_t got;
@@ -19,6 +20,8 @@ static void run_child(int go_fd, int error_fd, char **argv, const struct signals
 	if (got != 1)
 		_exit(FAILURE_EXIT_NOT_FOUND); /* cancelled */
 	signals_restore(signals);
+	if (environment)
+		environ = environment;
 	execvp(argv[0], argv);
 	int error = errno;
 	if (write(error_fd, &error, sizeof(error)) < 0)
@@ -26,8 +29,8 @@ static void run_child(int go_fd, int error_fd, char **argv, const struct signals
 	_exit(error == ENOENT ? FAILURE_EXIT_NOT_FOUND : FAILURE_EXIT_CANNOT_EXECUTE);
 }
 
-int target_fork(struct target *target, char **argv, const struct signals *signals,
-		struct failure *failure)
+int target_fork(struct target *target, char **argv, char **environment,
+		const struct signals *signals, struct failure *failure)
 {
 	int go[2];
 	int error[2];
@@ -43,7 +46,7 @@ int target_fork(struct target *target, char **argv, const struct signals *signal
 	if (pid == 0) {
 		close(go[1]);
 		close(error[0]);
-		run_child(go[0], error[1], argv, signals);
+		run_child(go[0], error[1], argv, environment, signals);
 	}
 	int fork_error = errno;
 	close(go[0]);

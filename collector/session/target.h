@@ -18,9 +18,9 @@ struct target {
 };
 
 /* Forks a waiting child. Its program will run with the signals from before signals_init, in our
- * process group and with everything else as it is now. */
-int target_fork(struct target *target, char **argv, const struct signals *signals,
-		struct failure *failure);
+ * process group and with everything else as it is now. environment: its variables; NULL: ours. */
+int target_fork(struct target *target, char **argv, char **environment,
+		const struct signals *signals, struct failure *failure);
 
 /* Lets the child exec, and waits for the exec. */
 int target_start(struct target *target, const char *program, struct failure *failure);

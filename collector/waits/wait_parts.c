@@ -79,5 +79,6 @@ void waits_stack(struct waits *waits, struct process *process, const struct reco
 
 void waits_put(struct waits *waits, const struct profile_wait *wait, uint64_t start_ns)
 {
-	emit_wait(waits->emit, wait, start_ns);
+	if (!sync_threads_hold(waits, wait, start_ns))
+		emit_wait(waits->emit, wait, start_ns);
 }

@@ -16,6 +16,8 @@ struct waits *waits_create(const struct waits_config *config, struct tracker *tr
 	waits->emit = emit;
 	wait_objects_init(&waits->objects, stacks, emit);
 	looked_waits_init(&waits->looked);
+	sync_threads_init(&waits->sync_threads);
+	sync_objects_init(&waits->sync_objects);
 	bpf_waits_init(&waits->bpf);
 	return waits;
 }
@@ -26,6 +28,9 @@ void waits_destroy(struct waits *waits)
 		return;
 	wait_objects_finish(&waits->objects);
 	looked_waits_finish(&waits->looked);
+	sync_threads_finish(&waits->sync_threads);
+	sync_objects_finish(&waits->sync_objects);
+	sync_waits_finish(&waits->sync_waits);
 	bpf_waits_finish(&waits->bpf);
 	free(waits);
 }
@@ -71,18 +76,48 @@ static void apply_observer(struct waits *waits, const struct record *record,
 	}
 }
 
+/* Of the library in the target, beside either source. For an ended thread, or the process of one
+ * that ended, nothing holds any more. */
+static void apply_library(struct waits *waits, const struct record *record,
+			  const struct waits_state *state)
+{
+	switch (record->kind) {
+	case RECORD_SYNC_WAIT:
+	case RECORD_SYNC_WAKE:
+	case RECORD_SYNC_NEW:
+		sync_waits_apply(waits, record);
+		break;
+	case RECORD_SWITCH:
+		sync_threads_switch(waits, record, state);
+		break;
+	case RECORD_EXIT:
+	case RECORD_FORK:
+		sync_threads_end(waits, record->tid);
+		if (record->pid == record->tid &&
+		    sync_threads_forget(&waits->sync_threads, record->pid))
+			sync_objects_forget(&waits->sync_objects, record->pid);
+		break;
+	default:
+		break;
+	}
+}
+
 void waits_apply(struct waits *waits, const struct record *record, const struct waits_state *state)
 {
 	if (record->time_ns > waits->now_ns)
 		waits->now_ns = record->time_ns;
+	sync_waits_advance(waits);
 	if (waits->config.source == PROFILE_WAIT_BY_BPF)
 		apply_bpf(waits, record);
 	else
 		apply_observer(waits, record, state);
+	apply_library(waits, record, state);
 }
 
 void waits_end(struct waits *waits, uint64_t end_ns)
 {
+	sync_waits_end(waits, end_ns);
 	looked_waits_end(waits, end_ns);
 	bpf_waits_end(waits, end_ns);
+	sync_threads_put_all(waits);
 }

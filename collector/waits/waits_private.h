@@ -5,6 +5,8 @@
 
 #include "collector/waits/bpf_waits.h"
 #include "collector/waits/looked_waits.h"
+#include "collector/waits/sync_threads.h"
+#include "collector/waits/sync_waits.h"
 #include "collector/waits/wait_objects.h"
 #include "collector/waits/waits.h"
 
@@ -20,6 +22,9 @@ struct waits {
 	struct wait_objects objects;
 	struct looked_waits looked;
 	struct bpf_waits bpf;
+	struct sync_threads sync_threads;
+	struct sync_objects sync_objects;
+	struct sync_waits sync_waits;
 	uint64_t now_ns; /* of the last record */
 };
 
@@ -42,7 +47,7 @@ uint32_t waits_object(struct waits *waits, const struct process *process,
 void waits_stack(struct waits *waits, struct process *process, const struct record_sample *sample,
 		 struct profile_stack *stack);
 
-/* Writes a wait. */
+/* Writes a wait, unless the library in the target saw it. */
 void waits_put(struct waits *waits, const struct profile_wait *wait, uint64_t start_ns);
 
 #endif

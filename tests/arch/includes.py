@@ -98,7 +98,8 @@ ROOMS = {
         'host': '',
         'proc': '',
         'perf': 'bpf message machine host',
-        'stream': 'agent bpf machine perf',
+        'stream': 'bpf machine perf',
+        'preload': 'agent message machine perf stream',
         'result': 'message host',
         'image': 'machine proc result',
         'context': 'machine result',
@@ -107,7 +108,7 @@ ROOMS = {
         'waits': 'machine proc perf stream result context model',
         'analysis': 'machine perf result context model states waits',
         'recording': 'message machine host perf result context model analysis',
-        'session': 'bpf message machine proc perf stream result model states waits analysis',
+        'session': 'bpf message machine proc perf stream preload result model states waits analysis',
         '': 'message session',
     },
     'unwind': {

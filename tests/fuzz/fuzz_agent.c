@@ -4,7 +4,7 @@
  * decodes must lie inside its record and be in order, and all must end.
  */
 #include "collector/agent/channel.h"
-#include "collector/stream/agent_source.h"
+#include "collector/preload/agent_source.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

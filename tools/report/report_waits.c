@@ -110,17 +110,6 @@ static uint64_t average_ns(const struct waits_sum *sum)
 	return sum->count > 0 ? sum->wait_ns / sum->count : 0;
 }
 
-/* The function that made an object. */
-static const char *name_creator(struct waits_report *report, uint32_t node)
-{
-	const struct report_input *input = report->input;
-	if (node == 0)
-		return "";
-	call_path_of_stack(&report->path, input->reader, input->functions, node,
-			   PROFILE_STACK_COMPLETE, CALL_PATH_USER_ONLY);
-	return functions_at(input->functions, call_path_leaf(&report->path))->name;
-}
-
 static void fill_function(const struct waits_report *report, uint32_t function, bool is_module,
 			  struct table_cell *cell)
 {
@@ -159,7 +148,8 @@ static void fill_detail(struct waits_report *report, const struct wait_row *row,
 		cell->text = wait_type_name(waits->items[row->index].type);
 		break;
 	case VALUE_CREATED:
-		cell->text = name_creator(report, waits->items[row->index].created);
+		if (waits->items[row->index].created != FUNCTION_UNKNOWN)
+			fill_function(report, waits->items[row->index].created, false, cell);
 		break;
 	case VALUE_FUNCTION:
 	case VALUE_MODULE:

@@ -83,6 +83,7 @@ static const struct known_function {
 	{"lll_*", LEVEL_PASSED, WAIT_TYPE_UNKNOWN},
 	{"pthread_*", LEVEL_PASSED, WAIT_TYPE_UNKNOWN},
 	{"sem_post*", LEVEL_PASSED, WAIT_TYPE_UNKNOWN},
+	{"sem_init", LEVEL_PASSED, WAIT_TYPE_UNKNOWN},
 	{"new_sem_*", LEVEL_PASSED, WAIT_TYPE_UNKNOWN},
 	{"mtx_*", LEVEL_PASSED, WAIT_TYPE_UNKNOWN},
 	{"cnd_*", LEVEL_PASSED, WAIT_TYPE_UNKNOWN},

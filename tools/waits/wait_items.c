@@ -3,6 +3,7 @@
 #include "containers/compare.h"
 #include "profile/read/reader.h"
 #include "profile/read/states.h"
+#include "tools/functions/functions.h"
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
 #include "tools/text/path.h"
@@ -19,6 +20,7 @@ struct naming {
 	const struct profile_reader *reader;
 	struct wait_site *sites; /* of the entries */
 	struct index_map map;    /* of the items */
+	struct wait_functions *known;
 };
 
 /* sizeof(pthread_cond_t) of glibc. */
@@ -170,7 +172,9 @@ static uint32_t enter_item(struct naming *naming, const struct profile_object *o
 		.name = name_item(naming, object, type, inner, syscall),
 		.type = type,
 		.pid = is_of_process(object, type) ? object->pid : 0,
-		.created = object->created,
+		.created = object->created != 0
+				   ? wait_site_of(naming->known, object->created).function
+				   : FUNCTION_UNKNOWN,
 	};
 	const uint64_t key[] = {type, item.pid, index_map_hash_text(&naming->map, item.name)};
 	uint32_t index = index_map_enter(&naming->map, &waits->items, &item, sizeof(item),
@@ -178,7 +182,7 @@ static uint32_t enter_item(struct naming *naming, const struct profile_object *o
 	waits->item_count = index_map_count(&naming->map);
 	if (waits->items[index].name != item.name)
 		free(item.name);
-	if (waits->items[index].created == 0)
+	if (waits->items[index].created == FUNCTION_UNKNOWN)
 		waits->items[index].created = item.created;
 	return index;
 }
@@ -258,16 +262,16 @@ void wait_items_name(struct waits *waits, const struct profile_reader *reader,
 		.waits = waits,
 		.reader = reader,
 		.sites = xalloc_zeroed(waits->count, sizeof(*naming.sites)),
+		.known = wait_functions_create(reader, functions),
 	};
-	struct wait_functions *known = wait_functions_create(reader, functions);
 	for (size_t i = 0; i < waits->count; i++) {
 		struct waits_entry *entry = &waits->entries[i];
-		naming.sites[i] = wait_site_of(known, entry->node);
+		naming.sites[i] = wait_site_of(naming.known, entry->node);
 		entry->function = naming.sites[i].function;
-		entry->waker_function = wait_site_of(known, entry->waker_node).function;
+		entry->waker_function = wait_site_of(naming.known, entry->waker_node).function;
 	}
 	enter_all(&naming);
-	wait_functions_destroy(known);
+	wait_functions_destroy(naming.known);
 	index_map_finish(&naming.map);
 	free(naming.sites);
 }

@@ -34,7 +34,7 @@ struct waits_item {
 	char *name; /* "Mutex queue_lock+0x10", "Sleep" */
 	enum wait_type type;
 	uint32_t pid;     /* 0: of all */
-	uint32_t created; /* node of the code that made it; 0: not seen */
+	uint32_t created; /* function that made it (struct wait_site); FUNCTION_UNKNOWN: not seen */
 };
 
 struct waits_entry {

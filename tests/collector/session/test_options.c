@@ -58,6 +58,8 @@ static const char *describe(void)
 	*at = '\0';
 	if (options.custom_collector)
 		ADD("custom=%s ", options.custom_collector);
+	if (options.preload)
+		ADD("preload ");
 	if (options.result_dir)
 		ADD("dir=%s ", options.result_dir);
 	if (options.interval_ns != 10000000)
@@ -90,6 +92,7 @@ static const struct {
 	const char *line;
 	const char *expected;
 } good[] = {
+	{"tbcollect -c locks-and-waits --preload prog", "preload locks-and-waits switches [prog]"},
 	{"tbcollect prog", "[prog]"},
 	{"tbcollect -- prog", "[prog]"},
 	{"tbcollect -- prog -x --help", "[prog][-x][--help]"},
@@ -207,6 +210,8 @@ static const struct {
 	{"tbcollect -c concurrency --switches off prog", "concurrency needs the threads' switches"},
 	{"tbcollect --switches off -c locks-and-waits prog",
 	 "locks-and-waits needs the threads' switches"},
+	{"tbcollect --preload prog", "--preload sees waits of a program from its start"},
+	{"tbcollect -c locks-and-waits --preload -p 1", "--preload sees waits"},
 	{"tbcollect --sampling sometimes prog", "unknown --sampling 'sometimes'"},
 	{"tbcollect --sampling", "option '--sampling' needs a value"},
 	{"tbcollect --unwind dwarf prog", "unknown --unwind 'dwarf'"},

@@ -33,7 +33,7 @@ static void teardown(void)
 static struct target forked(char **argv)
 {
 	struct target target;
-	ck_assert_int_eq(target_fork(&target, argv, &signals, &failure), 0);
+	ck_assert_int_eq(target_fork(&target, argv, NULL, &signals, &failure), 0);
 	ck_assert_int_gt(target.pid, 0);
 	return target;
 }

@@ -1,7 +1,7 @@
 /* Reading what the library in the target wrote, and what else the memory may hold. */
 #include "collector/agent/channel.h"
 #include "collector/machine/clock.h"
-#include "collector/stream/agent_source.h"
+#include "collector/preload/agent_source.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>

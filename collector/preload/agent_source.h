@@ -3,10 +3,10 @@
  * all rings by time. The target can write anything there, at any time: records are copied before
  * they are looked at, what is no record costs its ring's contents, and all work is bounded.
  */
-#ifndef COLLECTOR_STREAM_AGENT_SOURCE_H
-#define COLLECTOR_STREAM_AGENT_SOURCE_H
+#ifndef COLLECTOR_PRELOAD_AGENT_SOURCE_H
+#define COLLECTOR_PRELOAD_AGENT_SOURCE_H
 
-#include "collector/stream/source.h"
+#include "collector/stream/drain.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,9 +17,11 @@ struct channel;
 struct agent_source *agent_source_create(struct channel *channel);
 void agent_source_destroy(struct agent_source *agent); /* accepts NULL */
 
-/* For drain_add_source. The source's time is the end of what a record tells, which is when it was
- * written. */
+/* The source's time is the end of what a record tells, which is when it was written. */
 struct source agent_source_of(struct agent_source *agent);
+
+/* As drain_add_source. */
+bool agent_source_add(struct agent_source *agent, struct drain *drain);
 
 struct agent_source_counts {
 	uint64_t processes;     /* that used the memory; an exec is another one */

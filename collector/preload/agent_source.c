@@ -1,4 +1,4 @@
-#include "collector/stream/agent_source.h"
+#include "collector/preload/agent_source.h"
 
 #include "collector/agent/channel.h"
 #include "collector/machine/clock.h"
@@ -299,6 +299,12 @@ struct source agent_source_of(struct agent_source *agent)
 {
 	static const struct source_kind kind = {refresh, peek, consume, time_of, decode, take};
 	return (struct source){.kind = &kind, .state = agent};
+}
+
+bool agent_source_add(struct agent_source *agent, struct drain *drain)
+{
+	struct source source = agent_source_of(agent);
+	return drain_add_source(drain, &source);
 }
 
 void agent_source_counts(const struct agent_source *agent, struct agent_source_counts *counts)

@@ -1,0 +1,308 @@
+#include "collector/waits/sync_threads.h"
+
+#include "collector/perf/record.h"
+#include "collector/result/emit.h"
+#include "collector/waits/waits_private.h"
+#include "containers/array.h"
+#include <sys/syscall.h>
+
+/* How long another source's wait is held back: the library's record comes when the call returns. */
+#define HOLD_NS 100000000ull
+
+enum {
+	STRETCHES = 32, /* off the CPU, the last ones of a thread */
+	CALLS = 32,     /* seen by the library, likewise */
+	HELD_MAX = 16384
+};
+
+struct stretch {
+	uint64_t from_ns;
+	uint64_t to_ns;
+	bool is_blocked; /* else ready */
+};
+
+struct span {
+	uint64_t begin_ns;
+	uint64_t end_ns;
+};
+
+struct held {
+	struct profile_wait wait;
+	struct span span;
+	uint64_t since_ns;
+};
+
+struct sync_thread {
+	struct hash_slot head;
+	uint32_t tid;
+	uint32_t pid;
+	uint64_t known_ns; /* its switches are known from here on; 0: not yet */
+	struct stretch stretches[STRETCHES];
+	struct span calls[CALLS];
+	size_t stretch_count; /* all so far */
+	size_t call_count;
+	struct held *held; /* in order of time */
+	size_t held_count;
+	size_t held_capacity;
+};
+
+struct sync_process {
+	struct hash_slot head;
+	uint32_t pid;
+};
+
+void sync_threads_init(struct sync_threads *threads)
+{
+	*threads = (struct sync_threads){.key = hash_key_draw()};
+}
+
+static struct sync_thread *thread_at(const struct sync_threads *threads, size_t i)
+{
+	struct sync_thread *thread =
+		(struct sync_thread *)hash_table_at(&threads->threads, sizeof(*thread), i);
+	return thread->head.number != 0 ? thread : NULL;
+}
+
+void sync_threads_finish(struct sync_threads *threads)
+{
+	for (size_t i = 0; i < threads->threads.capacity; i++)
+		if (thread_at(threads, i))
+			free(thread_at(threads, i)->held);
+	hash_table_finish(&threads->threads);
+	hash_table_finish(&threads->processes);
+}
+
+static inline bool is_thread(const void *slot, const void *key)
+{
+	return ((const struct sync_thread *)slot)->tid == *(const uint32_t *)key;
+}
+
+static inline bool is_process(const void *slot, const void *key)
+{
+	return ((const struct sync_process *)slot)->pid == *(const uint32_t *)key;
+}
+
+static struct sync_thread *find_thread(const struct sync_threads *threads, uint32_t tid)
+{
+	return hash_table_find(&threads->threads, sizeof(struct sync_thread),
+			       hash_number(&threads->key, tid), is_thread, &tid);
+}
+
+static struct sync_process *find_process(const struct sync_threads *threads, uint32_t pid)
+{
+	return hash_table_find(&threads->processes, sizeof(struct sync_process),
+			       hash_number(&threads->key, pid), is_process, &pid);
+}
+
+static struct sync_thread *get_thread(struct sync_threads *threads, uint32_t pid, uint32_t tid)
+{
+	struct sync_thread *thread = find_thread(threads, tid);
+	if (!thread)
+		thread = hash_table_add(&threads->threads, sizeof(*thread),
+					hash_number(&threads->key, tid));
+	if (thread) {
+		thread->tid = tid;
+		thread->pid = pid;
+	}
+	return thread;
+}
+
+void sync_threads_know(struct sync_threads *threads, uint32_t pid, uint32_t tid)
+{
+	if (!find_process(threads, pid)) {
+		struct sync_process *process = hash_table_add(&threads->processes, sizeof(*process),
+							      hash_number(&threads->key, pid));
+		if (process)
+			process->pid = pid;
+	}
+	get_thread(threads, pid, tid);
+}
+
+bool sync_threads_forget(struct sync_threads *threads, uint32_t pid)
+{
+	struct sync_process *process = find_process(threads, pid);
+	if (process)
+		hash_table_remove(&threads->processes, sizeof(*process), process);
+	return process != NULL;
+}
+
+/* Writes what a thread's waits of before the time held back. */
+static void put_before(struct waits *waits, struct sync_thread *thread, uint64_t time_ns)
+{
+	size_t count = 0;
+	while (count < thread->held_count && thread->held[count].since_ns < time_ns) {
+		const struct held *held = &thread->held[count++];
+		emit_wait(waits->emit, &held->wait, held->span.begin_ns);
+	}
+	thread->held_count -= count;
+	if (count > 0)
+		memmove(thread->held, thread->held + count,
+			thread->held_count * sizeof(*thread->held));
+}
+
+static void put_all_before(struct waits *waits, uint64_t time_ns)
+{
+	struct sync_threads *threads = &waits->sync_threads;
+	for (size_t i = 0; i < threads->threads.capacity; i++) {
+		struct sync_thread *thread = thread_at(threads, i);
+		if (thread)
+			put_before(waits, thread, time_ns);
+	}
+}
+
+void sync_threads_put_all(struct waits *waits)
+{
+	put_all_before(waits, UINT64_MAX);
+}
+
+static bool is_off(const struct waits_state *state)
+{
+	return state->state == PROFILE_STATE_BLOCKED || state->state == PROFILE_STATE_STOPPED ||
+	       state->state == PROFILE_STATE_READY;
+}
+
+void sync_threads_switch(struct waits *waits, const struct record *record,
+			 const struct waits_state *state)
+{
+	struct sync_threads *threads = &waits->sync_threads;
+	if (threads->processes.count == 0)
+		return;
+	if (waits->now_ns >= threads->next_flush_ns) {
+		threads->next_flush_ns = waits->now_ns + HOLD_NS / 2;
+		put_all_before(waits, waits->now_ns - HOLD_NS);
+	}
+	if (record->switched.out || !find_process(threads, record->pid))
+		return;
+	struct sync_thread *thread = get_thread(threads, record->pid, record->tid);
+	if (!thread)
+		return;
+	if (!is_off(state) || state->since_ns > record->time_ns) {
+		thread->known_ns = record->time_ns;
+		return;
+	}
+	if (thread->known_ns == 0)
+		thread->known_ns = state->since_ns;
+	thread->stretches[thread->stretch_count++ % STRETCHES] =
+		(struct stretch){.from_ns = state->since_ns,
+				 .to_ns = record->time_ns,
+				 .is_blocked = state->state != PROFILE_STATE_READY};
+}
+
+void sync_threads_end(struct waits *waits, uint32_t tid)
+{
+	struct sync_thread *thread = find_thread(&waits->sync_threads, tid);
+	if (!thread)
+		return;
+	put_before(waits, thread, UINT64_MAX);
+	free(thread->held);
+	hash_table_remove(&waits->sync_threads.threads, sizeof(*thread), thread);
+}
+
+static bool overlap(const struct span *one, const struct span *other)
+{
+	return one->begin_ns < other->end_ns && other->begin_ns < one->end_ns;
+}
+
+static bool is_covered(const struct sync_thread *thread, const struct span *span)
+{
+	size_t count = thread->call_count < CALLS ? thread->call_count : CALLS;
+	for (size_t i = 0; i < count; i++)
+		if (overlap(&thread->calls[i], span))
+			return true;
+	return false;
+}
+
+bool sync_threads_hold(struct waits *waits, const struct profile_wait *wait, uint64_t start_ns)
+{
+	struct sync_thread *thread = find_thread(&waits->sync_threads, wait->tid);
+	if (!thread || wait->syscall != SYS_futex)
+		return false;
+	struct held held = {.wait = *wait,
+			    .span = {start_ns, start_ns + wait->wait_ns + wait->ready_ns},
+			    .since_ns = waits->now_ns};
+	if (is_covered(thread, &held.span))
+		return true;
+	if (thread->held_count >= HELD_MAX ||
+	    !array_reserve(&thread->held, &thread->held_capacity, thread->held_count + 1,
+			   sizeof(*thread->held)))
+		return false;
+	thread->held[thread->held_count++] = held;
+	return true;
+}
+
+/* Adds up the call's stretches off the CPU. */
+static void fill_times(const struct sync_thread *thread, struct sync_call *call)
+{
+	uint64_t ready_ns = 0;
+	size_t oldest = thread->stretch_count > STRETCHES ? thread->stretch_count - STRETCHES : 0;
+	size_t i = thread->stretch_count;
+	call->wait_ns = 0;
+	for (; i > oldest; i--) {
+		const struct stretch *one = &thread->stretches[(i - 1) % STRETCHES];
+		if (one->to_ns <= call->begin_ns)
+			break;
+		/* What began before the call, or lasts beyond it, is none of its own. */
+		uint64_t from = one->from_ns > call->begin_ns ? one->from_ns : call->begin_ns;
+		uint64_t to = one->to_ns < call->end_ns ? one->to_ns : call->end_ns;
+		if (from >= to)
+			continue;
+		if (one->is_blocked) {
+			call->wait_ns += to - from;
+			call->start_ns = from;
+			call->blocks++;
+			ready_ns = 0; /* only what comes before the first block is spinning */
+		} else {
+			ready_ns += to - from;
+		}
+	}
+	uint64_t before = (call->blocks > 0 ? call->start_ns : call->end_ns) - call->begin_ns;
+	call->spin_ns = before > ready_ns ? before - ready_ns : 0;
+	call->is_known = thread->known_ns != 0 && thread->known_ns <= call->begin_ns &&
+			 (i > oldest || oldest == 0);
+}
+
+/* Drops the held waits that overlap the call, youngest first. */
+static void drop_covered(struct sync_thread *thread, const struct span *span,
+			 struct profile_wait *wait)
+{
+	size_t i = thread->held_count;
+	while (i > 0 && thread->held[i - 1].span.end_ns > span->begin_ns) {
+		const struct held *held = &thread->held[--i];
+		if (!overlap(&held->span, span))
+			continue;
+		if (held->wait.waker_tid != 0) {
+			wait->waker_tid = held->wait.waker_tid;
+			wait->waker_node = held->wait.waker_node;
+			wait->waker_state = held->wait.waker_state;
+			wait->waker_reason = held->wait.waker_reason;
+		}
+		memmove(&thread->held[i], &thread->held[i + 1],
+			(thread->held_count - i - 1) * sizeof(*thread->held));
+		thread->held_count--;
+	}
+}
+
+void sync_threads_cover(struct waits *waits, uint32_t tid, struct sync_call *call,
+			struct profile_wait *wait)
+{
+	struct span span = {call->begin_ns, call->end_ns};
+	struct sync_thread *thread = find_thread(&waits->sync_threads, tid);
+	call->start_ns = call->begin_ns;
+	call->blocks = 0;
+	call->spin_ns = 0;
+	call->is_known = false;
+	if (thread)
+		fill_times(thread, call);
+	if (!call->is_known) {
+		call->start_ns = call->begin_ns;
+		call->wait_ns = call->end_ns - call->begin_ns;
+		call->spin_ns = 0;
+		call->blocks = 1;
+	}
+	if (!thread)
+		return;
+	drop_covered(thread, &span, wait);
+	/* Others have no record of shorter ones. */
+	if (call->end_ns - call->begin_ns >= waits->config.threshold_ns)
+		thread->calls[thread->call_count++ % CALLS] = span;
+}

@@ -9,7 +9,6 @@ import subprocess
 import support as s
 
 PAIRS = ['mutex=40x25', 'queue=10x25', 'rwlock=10x25', 'semaphore=10x25', 'barrier=10x25', 'pipe=10x25', 'signals=10x25']
-OTHERS = ['join=10x25', 'sleep=10x25', 'poll=10x25']
 BPF = ['-c', 'locks-and-waits', '--wait-source', 'bpf', '--waker-stacks', 'all']
 INTERRUPTED, STOPPED, UNENDED = 2, 4, 8  # PROFILE_WAIT_... of profile.h
 FUTEX, SLEEP = 202, 230
@@ -113,27 +112,27 @@ def pairs():
 
 
 def timers():
-  """Joined threads wake by their end, timers by nobody."""
-  got = s.collect_well([s.target('waiting'), *OTHERS], options=BPF)
-  waits = waits_of(got.result)
-  for fact in facts_of(got):
+  """Timers wake in nobody's name."""
+  for mode in ('sleep=10x25', 'poll=10x25'):
+    got = s.collect_well([s.target('waiting'), mode], what=mode, options=BPF)
+    fact = facts_of(got)[0]
     rows = table(got, fact)
-    count = sum(int(row['Wait Count']) for row in rows)
-    total = sum(float(row['Wait Time']) + float(row['Ready Time']) for row in rows)
-    mode = fact['mode']
-    # The joined threads sleep in the same function.
-    if mode != 'sleep':
-      check_count(f'{mode}: waits', count, fact['count'], got.result)
-      s.check_ratio(f'{mode}: time', total, fact['time_s'], 2, got.steal)
-    else:
-      check_count(f'{mode}: waits', count, 2 * fact['count'], got.result)
-  long = [wait for wait in waits if wait['wait_ns'] >= 15e6]
-  timed = [wait for wait in long if wait['syscall'] != FUTEX]
-  check_count('sleep, poll', len(timed), 30, got.result)
-  s.check(all(wait['waker_tid'] == 0 for wait in timed), 'sleep, poll: no waker', [wait['waker_tid'] for wait in timed])
-  joins = [wait for wait in long if wait['syscall'] == FUTEX]
-  s.check(len(joins) == 10 and all(wait['waker_tid'] not in (0, wait['tid']) for wait in joins), 'join: the ended thread is the waker',
-          [wait['waker_tid'] for wait in joins])
+    check_count(f'{mode}: waits', sum(int(row['Wait Count']) for row in rows), fact['count'], got.result)
+    timed = [wait for wait in waits_of(got.result) if wait['tid'] == fact['tid'] and wait['wait_ns'] >= 15e6]
+    check_count(f'{mode}: records', len(timed), fact['count'], got.result)
+    s.check_ratio(f'{mode}: time', seconds(timed), fact['time_s'] * len(timed) / fact['count'], 2, got.steal)
+    s.check(all(wait['waker_tid'] == 0 for wait in timed), f'{mode}: no waker', [wait['waker_tid'] for wait in timed])
+
+
+def joins():
+  """Joined threads wake by their end."""
+  got = s.collect_well([s.target('waiting'), 'join=10x25'], what='join', options=BPF)
+  fact = facts_of(got)[0]
+  waits = [wait for wait in waits_of(got.result) if wait['tid'] == fact['tid'] and wait['wait_ns'] >= 15e6]
+  check_count('join: waits', len(waits), fact['count'], got.result)
+  s.check_ratio('join: time', seconds(waits), fact['time_s'] * len(waits) / fact['count'], 2, got.steal)
+  s.check(all(wait['waker_tid'] not in (0, wait['tid']) for wait in waits), 'join: the ended thread is the waker',
+          [wait['waker_tid'] for wait in waits])
 
 
 def stops():
@@ -207,7 +206,7 @@ built, permitted = is_built()
 if not built or not permitted:
   s.skip('waits by BPF', 'built without BPF' if not built else 'not permitted')
   s.finish()
-for part in (pairs, timers, stops, kills, attached, threshold, privileges):
+for part in (pairs, timers, joins, stops, kills, attached, threshold, privileges):
   with s.section(part.__name__):
     part()
 s.finish()

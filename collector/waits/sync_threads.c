@@ -261,7 +261,8 @@ static void fill_times(const struct sync_thread *thread, struct sync_call *call)
 			 (i > oldest || oldest == 0);
 }
 
-/* Drops the held waits that overlap the call, youngest first. */
+/* Drops the held waits that overlap the call, youngest first; wait takes over what only they know:
+ * wakers, and since when the thread could run. */
 static void drop_covered(struct sync_thread *thread, const struct span *span,
 			 struct profile_wait *wait)
 {
@@ -270,6 +271,7 @@ static void drop_covered(struct sync_thread *thread, const struct span *span,
 		const struct held *held = &thread->held[--i];
 		if (!overlap(&held->span, span))
 			continue;
+		wait->ready_ns += held->wait.ready_ns;
 		if (held->wait.waker_tid != 0) {
 			wait->waker_tid = held->wait.waker_tid;
 			wait->waker_node = held->wait.waker_node;

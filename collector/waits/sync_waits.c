@@ -148,7 +148,10 @@ static void apply_wait(struct waits *waits, const struct record *record, struct 
 	/* Who waits for a spin lock never blocks; without switches that is all that is known. */
 	bool only_spins = !call.is_known && sync->type == PROFILE_SYNC_SPIN;
 	pending.start_ns = call.start_ns;
-	pending.wait.wait_ns = only_spins ? 0 : call.wait_ns;
+	if (pending.wait.ready_ns > call.wait_ns)
+		pending.wait.ready_ns = call.wait_ns;
+	/* The switches tell when it ran, not when it was woken. */
+	pending.wait.wait_ns = only_spins ? 0 : call.wait_ns - pending.wait.ready_ns;
 	pending.wait.spin_ns = cut_ns(only_spins ? call.wait_ns : call.spin_ns);
 	pending.wait.blocks = only_spins ? 0 : call.blocks;
 	if (sync->type == PROFILE_SYNC_JOIN && !sync->is_timed_out)

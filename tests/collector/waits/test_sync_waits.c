@@ -244,6 +244,26 @@ START_TEST(counted_once)
 }
 END_TEST
 
+/* The other source knows since when the thread could run: its switches cannot. */
+START_TEST(woken_before_it_ran)
+{
+	struct profile_wait other = {.tid = TID,
+				     .wait_ns = 20 * MS,
+				     .ready_ns = 3 * MS,
+				     .syscall = SYS_futex,
+				     .source = PROFILE_WAIT_BY_BPF};
+
+	introduce();
+	run_after(PROFILE_STATE_BLOCKED, 10 * MS, 33 * MS);
+	waits_put(waits, &other, 10 * MS);
+	wait_for(PROFILE_SYNC_MUTEX, 10 * MS, 34 * MS);
+	struct profile_wait wait = last(1);
+	ck_assert_uint_eq(wait.source, PROFILE_WAIT_BY_LIBRARY);
+	ck_assert_uint_eq(wait.wait_ns, 20 * MS);
+	ck_assert_uint_eq(wait.ready_ns, 3 * MS);
+}
+END_TEST
+
 /* What the library did not see is written once its record would have come. */
 START_TEST(held_back)
 {
@@ -301,6 +321,7 @@ int main(void)
 	tcase_add_test(tcase, waker_of_a_condition);
 	tcase_add_test(tcase, nobody_woke);
 	tcase_add_test(tcase, counted_once);
+	tcase_add_test(tcase, woken_before_it_ran);
 	tcase_add_test(tcase, held_back);
 	tcase_add_test(tcase, created);
 	tcase_add_test(tcase, unknown_threads);

@@ -115,10 +115,11 @@ static void cut_long(struct states *states, uint64_t now_ns)
 		struct thread *thread = find_longest(states);
 		uint64_t end_ns =
 			thread ? thread->state.since_ns + PROFILE_SLICE_NS_MAX : UINT64_MAX;
-		if (end_ns <= now_ns)
-			put_slice(states, thread, end_ns, 0);
-		else
+		if (!thread || end_ns > now_ns) {
 			states->next_cut_ns = end_ns;
+			return;
+		}
+		put_slice(states, thread, end_ns, 0);
 	}
 }
 
@@ -470,7 +471,8 @@ void states_finish(struct states *states, uint64_t end_ns)
 	size_t position = 0;
 	end_ns = limit_time(end_ns);
 	advance(states, end_ns);
-	end_ns = later(end_ns, states->last_end_ns);
+	/* One end for all. */
+	end_ns = later(states->now_ns, states->last_end_ns);
 	for (struct thread *t; (t = tracker_next_thread(states->tracker, &position));)
 		end_state(states, t, end_ns);
 }

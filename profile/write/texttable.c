@@ -7,11 +7,12 @@
 static size_t cut_text(char *text, size_t size)
 {
 	static const char mark[] = PROFILE_TEXT_CUT;
+	enum { MARK_SIZE = sizeof(mark) - 1 }; /* texts have no terminators */
 	if (size <= PROFILE_TEXT_MAX)
 		return size;
-	size_t cut = tb5_utf8_cut(text, size, PROFILE_TEXT_MAX - strlen(mark));
-	memcpy(text + cut, mark, strlen(mark));
-	return cut + strlen(mark);
+	size_t cut = tb5_utf8_cut(text, size, PROFILE_TEXT_MAX - MARK_SIZE);
+	memcpy(text + cut, mark, MARK_SIZE);
+	return cut + MARK_SIZE;
 }
 
 enum profile_text_status profile_text_add(struct text_set *set, const char *s,

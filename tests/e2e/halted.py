@@ -61,5 +61,5 @@ def check_stop(what, command, folder, is_reached):
   process.send_signal(signal.SIGTERM)
   said = process.communicate(timeout=60)[1].decode()
   left = os.listdir(folder)
-  s.check(there and not left and process.returncode == -signal.SIGTERM and ': stopped; nothing ' in said.rstrip().rpartition('\n')[2],
+  s.check(there and not left and process.returncode == -signal.SIGTERM and ': stopped; no' in said.rstrip().rpartition('\n')[2],
           f'{what}: stopped in its midst, it leaves nothing', f'{there} {left} {process.returncode} {said.strip()}')

@@ -192,14 +192,19 @@ def compare_events(what, data, expected, *options):
   for event, result in results.items():
     is_time = event.startswith(('cpu-clock', 'task-clock'))
     column = 'CPU Time' if is_time else event
-    ours = collections.Counter()
+    ours, rows = collections.Counter(), collections.Counter()
     for row in s.report(result, 'hotspots', '--call-stack-mode', 'all', '--inline', 'off'):
-      ours['[kernel]' if row['Module'] == '[kernel]' else row['Function']] += round(float(row[column]) * (1e9 if is_time else 1))
+      name = '[kernel]' if row['Module'] == '[kernel]' else row['Function']
+      ours[name] += round(float(row[column]) * (1e9 if is_time else 1))
+      rows[name] += 1
     total = sum(tables[event].values())
-    known_to_both = [name for name in tables[event] if not name.startswith('0x')]
-    off = max(abs(ours[name] - tables[event][name]) for name in known_to_both)
+    # Of several names of one function each tool takes its own. Times have 6 digits in each row of ours.
+    known_to_both = [name for name in tables[event] if name in ours]
+    off = max(abs(ours[name] - tables[event][name]) - (500 * rows[name] if is_time else 0) for name in known_to_both)
+    known = sum(tables[event][name] for name in known_to_both)
+    s.check(known >= 0.9 * total, f'{what}: functions of {event} that both know', f'{known} of {total}')
     s.check(abs(sum(ours.values()) - total) <= (1000 * len(ours) if is_time else 0), f'{what}: all of {event}', f'{sum(ours.values())} and {total}')
-    s.check(off <= (1000 if is_time else 0), f'{what}: functions of {event}', f'{tables[event].most_common(3)} off by {off}')
+    s.check(off <= 0, f'{what}: functions of {event}', f'{tables[event].most_common(3)} off by {off} beyond rounding')
     s.check(s.summary(result)['event']['count'] == (None if is_time else total), f'{what}: the summary of {event}')
   return results
 
@@ -261,10 +266,10 @@ int main(void) {
 
 
 def blocked_times(data):
-  """{tid: seconds blocked} by the switches that perf script shows."""
+  """{tid: seconds blocked} and {tid: how often} by the switches that perf script shows."""
   done = subprocess.run(['perf', 'script', '-i', data, '--show-switch-events', '--ns', '-F', 'tid,time'], capture_output=True, text=True,
                         timeout=120, check=True)
-  since, times = {}, collections.Counter()
+  since, times, blocks = {}, collections.Counter(), collections.Counter()
   for line in done.stdout.splitlines():
     found = re.match(r'\s*(\d+)\s+(\d+)\.(\d+):\s+PERF_RECORD_SWITCH(?:_CPU_WIDE)?\s+(IN|OUT)(\s+preempt)?', line)
     if not found:
@@ -274,7 +279,8 @@ def blocked_times(data):
       since[tid] = now
     elif found.group(4) == 'IN' and tid in since:
       times[tid] += (now - since.pop(tid)) / 1e9
-  return times
+      blocks[tid] += 1
+  return times, blocks
 
 
 def switches():
@@ -284,7 +290,7 @@ def switches():
   for options in ([], ['-a']):
     data = record('turns', [program], '-e', 'cpu-clock', '-F', '199', '-g', '--switch-events', *options)
     result, _ = bring_in(data)
-    times = blocked_times(data)
+    times, blocks = blocked_times(data)
     tids = [int(row['TID']) for row in s.report(result, 'threads', '--filter', 'process=turns')]
     rows = s.report(result, 'wall', '--filter', 'process=turns')
     # The tree's first level has the threads, the second the states.
@@ -296,7 +302,8 @@ def switches():
       if re.match(r'  \[(?!Ready|Running)', name):
         blocked[tid] += float(row['Wall Time:Total'])
     off = [abs(blocked[tid] - times[tid]) for tid in tids]
-    s.check(len(tids) == 2 and max(off) < 1e-6, f'switches {options}: blocked times as in perf script', f'{dict(blocked)} off by {off}')
+    # From one of the threads to the other, the time of the switch is the second one's in a result, 40 us at most (states.c).
+    s.check(len(tids) == 2 and all(off[i] < 1e-6 + 40e-6 * blocks[tid] for i, tid in enumerate(tids)), f'switches {options}: blocked times as in perf script', f'{dict(blocked)} off by {off}')
     s.check(min(blocked[tid] for tid in tids) >= 0.1, f'switches {options}: at least what the program slept')
 
 
@@ -362,7 +369,9 @@ def round_trip():
            for path in (got.result, result)]
   s.check(trees[0] == trees[1], 'the tree', f'{len(trees[0])} stacks {list((trees[0] - trees[1]).items())[:1]} {list((trees[1] - trees[0]).items())[:1]}')
   for kind, columns in (('threads', ('Thread', 'TID', 'Process', 'PID', 'CPU Time')), ('modules', ('Module', 'Path', 'CPU Time', 'Samples'))):
-    rows = [sorted(tuple(row[column] for column in columns) for row in s.report(path, kind)) for path in (got.result, result)]
+    # Time of no known thread is in no record of perf.data.
+    rows = [sorted(tuple(row[column] for column in columns) for row in s.report(path, kind) if row.get('Thread') != '[No known thread]')
+            for path in (got.result, result)]
     s.check(rows[0] == rows[1], kind, f'{len(rows[0])} rows {set(rows[0]) ^ set(rows[1])}')
   again = s.scratch('again.perf')
   s.run_tool('tbconvert', 'export', '--to', 'perf', '-o', again, result)

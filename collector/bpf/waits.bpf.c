@@ -58,12 +58,18 @@ static _Bool has_reached(const struct wait *wait)
 	return wait->blocked_ns + wait->ready_ns >= threshold_ns;
 }
 
+/* The clock of another CPU may be slightly behind. */
+static __u64 since(__u64 then, __u64 now)
+{
+	return now > then ? now - then : 0;
+}
+
 static void fill_head(struct wait_head *head, const struct wait *wait, __u64 now)
 {
 	head->magic = WAIT_HEAD_MAGIC;
 	head->flags = wait->flags;
-	head->age_ns = now - wait->begin_ns;
-	head->woken_ns = now - wait->wake_ns;
+	head->age_ns = since(wait->begin_ns, now);
+	head->woken_ns = since(wait->wake_ns, now);
 	head->blocked_ns = wait->blocked_ns;
 	head->ready_ns = wait->ready_ns;
 	head->stopped_ns = wait->stopped_ns;
@@ -190,7 +196,7 @@ static void take_out(void *context, struct thread_waits *thread, struct task_str
 /* The thread runs again. */
 static void take_in(struct thread_waits *thread, __u64 now)
 {
-	__u64 off = now - thread->out_ns;
+	__u64 off = since(thread->out_ns, now);
 	__u64 ready = 0;
 	__u64 woken = thread->wake_ns;
 	_Bool is_seen = woken + WAKE_EARLY_NS >= thread->out_ns && woken <= now;
@@ -255,7 +261,7 @@ static _Bool is_waker(const void *context, struct task_struct *task, __s32 waits
 static void send_waker(void *context, const struct thread_waits *sleeper, struct task_struct *task)
 {
 	struct slot *slot;
-	__u64 off = sleeper->wake_ns - sleeper->out_ns;
+	__u64 off = since(sleeper->out_ns, sleeper->wake_ns);
 	__u64 before = sleeper->call.blocked_ns + sleeper->call.ready_ns;
 	if (sleeper->state != THREAD_IN_CALL || off + before < threshold_ns ||
 	    (off + before < always_ns && !is_drawn(wake_share)))

@@ -65,13 +65,19 @@ void analyzer_begin(struct analyzer *analyzer, uint64_t start_ns)
 		states_begin(analyzer->states, start_ns);
 }
 
+static struct waits_state find_state(const struct analyzer *analyzer, uint32_t tid)
+{
+	struct states_now now;
+	if (!analyzer->states || !states_find(analyzer->states, tid, &now))
+		return (struct waits_state){.state = PROFILE_STATE_UNKNOWN};
+	return (struct waits_state){now.state, now.since_ns};
+}
+
 static void apply_waits(struct analyzer *analyzer, const struct record *record)
 {
 	struct waits_state state = {.state = PROFILE_STATE_UNKNOWN};
-	struct states_now now;
-	if (analyzer->states && (record->kind == RECORD_SWITCH || record->kind == RECORD_LOOK) &&
-	    states_find(analyzer->states, record->tid, &now))
-		state = (struct waits_state){now.state, now.since_ns};
+	if (record->kind == RECORD_SWITCH || record->kind == RECORD_LOOK)
+		state = find_state(analyzer, record->tid);
 	waits_apply(analyzer->waits, record, &state);
 }
 
@@ -99,8 +105,9 @@ void analyzer_apply(struct analyzer *analyzer, const struct record *record)
 void analyzer_put_unended(struct analyzer *analyzer, const struct waits_unended *unended,
 			  uint64_t end_ns)
 {
+	struct waits_state state = find_state(analyzer, unended->tid);
 	if (analyzer->waits)
-		waits_put_unended(analyzer->waits, unended, end_ns);
+		waits_put_unended(analyzer->waits, unended, &state, end_ns);
 }
 
 void analyzer_finish(struct analyzer *analyzer, uint64_t end_ns)

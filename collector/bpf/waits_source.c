@@ -3,7 +3,7 @@
 #include "collector/bpf/wait_thread.h"
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
 #include <waits_bpf.skel.h> /* generated from waits.bpf.c */
 
 enum {
@@ -114,27 +114,34 @@ void waits_source_stop(struct waits_source *source)
 	waits_bpf__detach(source->skeleton);
 }
 
-static uint64_t monotonic_ns(void)
+/* NULL: the thread waits for nothing. */
+static const struct wait *find_wait(const struct thread_waits *thread)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now); /* bpf_ktime_get_ns */
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	if (thread->state == THREAD_IN_FAULT)
+		return &thread->fault;
+	if (thread->state == THREAD_IN_CALL || thread->call.blocks > 0)
+		return &thread->call;
+	return thread->pending.blocks > 0 ? &thread->pending : NULL;
 }
 
 static bool is_waiting(const struct thread_waits *thread, struct waits_source_waiting *waiting)
 {
-	bool is_new = thread->follows && thread->state == THREAD_RUNS && thread->out_ns == 0;
-	uint64_t now = monotonic_ns();
+	const struct wait *wait = find_wait(thread);
 	*waiting = (struct waits_source_waiting){.pid = thread->pid, .tid = thread->tid};
-	if (thread->state != THREAD_IN_CALL)
-		return is_new;
-	waiting->age_ns = now > thread->out_ns ? now - thread->out_ns : 1;
-	if (thread->call.blocks == 0)
+	if (!wait)
+		return thread->follows && thread->state == THREAD_RUNS && thread->out_ns == 0;
+	waiting->begin_ns = wait->begin_ns;
+	if (thread->state == THREAD_IN_CALL || thread->state == THREAD_IN_FAULT)
+		waiting->block_ns = thread->out_ns;
+	waiting->flags = wait->flags;
+	waiting->syscall = wait->syscall;
+	memcpy(waiting->args, wait->args, sizeof(waiting->args));
+	if (wait->blocks == 0)
 		return true;
-	waiting->age_ns = now > thread->call.begin_ns ? now - thread->call.begin_ns : 1;
-	waiting->blocked_ns = thread->call.blocked_ns;
-	waiting->ready_ns = thread->call.ready_ns;
-	waiting->blocks = thread->call.blocks;
+	waiting->blocked_ns = wait->blocked_ns;
+	waiting->ready_ns = wait->ready_ns;
+	waiting->stopped_ns = wait->stopped_ns;
+	waiting->blocks = wait->blocks;
 	return true;
 }
 

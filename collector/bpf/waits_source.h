@@ -43,14 +43,20 @@ int waits_source_add(struct waits_source *source, uint32_t pid, uint32_t tid, bo
 int waits_source_start(struct waits_source *source);
 void waits_source_stop(struct waits_source *source);
 
-/* A thread that waits in a call when the recording stops. */
+/* A thread that waits when the recording stops. Times are ns of CLOCK_MONOTONIC. */
 struct waits_source_waiting {
 	uint32_t pid;
 	uint32_t tid;
-	uint64_t age_ns;     /* since it blocked; 0: it has not run since it is followed */
-	uint64_t blocked_ns; /* of the same call before */
+	uint64_t begin_ns;   /* blocked for the first time; 0: it never blocked since it is
+				followed, and the rest says nothing */
+	uint64_t block_ns;   /* its present block; 0: it is in none, but in the call */
+	uint64_t blocked_ns; /* of the same call before, as in struct wait_head */
 	uint64_t ready_ns;
+	uint64_t stopped_ns;
 	uint32_t blocks;
+	uint32_t flags; /* WAIT_HEAD_... (wait_head.h) */
+	int32_t syscall;
+	uint64_t args[6];
 };
 
 /* After the stop: the thread with the next id in no order, *tid 0 at first. It may not wait any

@@ -1,4 +1,5 @@
 /* Who sees what threads wait for: BPF where it may, else the observer. */
+#include "collector/bpf/wait_head.h"
 #include "collector/machine/clock.h"
 #include "collector/session/session_private.h"
 #include "collector/waits/observer.h"
@@ -87,23 +88,53 @@ void session_say_observed(const struct session *session)
 		 (unsigned long long)counts.missed, (double)counts.cpu_ns / 1e9);
 }
 
+/* Two clocks at one moment. */
+struct moment {
+	uint64_t monotonic_ns; /* BPF's */
+	uint64_t raw_ns;
+};
+
+/* 0 stays 0. */
+static uint64_t raw_time(const struct moment *now, uint64_t monotonic_ns)
+{
+	uint64_t age_ns = now->monotonic_ns - monotonic_ns;
+	if (monotonic_ns == 0)
+		return 0;
+	if (monotonic_ns > now->monotonic_ns)
+		return now->raw_ns;
+	return age_ns < now->raw_ns ? now->raw_ns - age_ns : 1;
+}
+
+static void put_unended(struct session *session, const struct moment *now,
+			const struct waits_source_waiting *waiting)
+{
+	bool is_call = waiting->syscall >= 0 && waiting->syscall < PROFILE_NO_SYSCALL;
+	struct waits_unended unended = {
+		.pid = waiting->pid,
+		.tid = waiting->tid,
+		.begin_ns = raw_time(now, waiting->begin_ns),
+		.block_ns = raw_time(now, waiting->block_ns),
+		.blocked_ns = waiting->blocked_ns,
+		.ready_ns = waiting->ready_ns,
+		.stopped_ns = waiting->stopped_ns,
+		.blocks = waiting->blocks,
+		.is_interrupted = waiting->flags & WAIT_HEAD_INTERRUPTED,
+		.is_32bit = waiting->flags & WAIT_HEAD_COMPAT,
+	};
+	unended.call.number = is_call ? (uint16_t)waiting->syscall : PROFILE_NO_SYSCALL;
+	memcpy(unended.call.arguments, waiting->args, sizeof(waiting->args));
+	analyzer_put_unended(session->analyzer, &unended, session->end_ns);
+}
+
+/* The clocks are read before the first thread is looked at: that takes its time. */
 void session_end_waits(struct session *session)
 {
+	struct moment now = {clock_read(CLOCK_MONOTONIC), clock_now()};
 	struct waits_source_waiting waiting;
 	uint32_t tid = 0;
-	uint64_t now = clock_now();
 	while (session->sampler.waits &&
-	       waits_source_next_waiting(session->sampler.waits, &tid, &waiting)) {
-		struct waits_unended unended = {.pid = waiting.pid,
-						.tid = waiting.tid,
-						.begin_ns = session->start_ns,
-						.ready_ns = waiting.ready_ns,
-						.blocks = waiting.blocks};
-		if (waiting.age_ns > 0)
-			unended.begin_ns = now - waiting.age_ns;
-		if (unended.begin_ns < session->end_ns)
-			analyzer_put_unended(session->analyzer, &unended, session->end_ns);
-	}
+	       waits_source_next_waiting(session->sampler.waits, &tid, &waiting))
+		put_unended(session, &now, &waiting);
 }
 
 void session_say_waits(const struct session *session)

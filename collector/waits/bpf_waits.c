@@ -1,6 +1,7 @@
 #include "collector/waits/bpf_waits.h"
 
 #include "collector/machine/registers.h"
+#include "collector/model/tracker_sampled.h"
 #include "collector/perf/record.h"
 #include "collector/result/emit.h"
 #include "collector/waits/look.h"
@@ -139,8 +140,10 @@ static void find_stack(struct waits *waits, struct process *process, const struc
 	}
 	*stack = (struct profile_stack){.state = PROFILE_STACK_SKIPPED,
 					.reason = PROFILE_SKIP_NO_REGS};
-	if (wait->call.number != PROFILE_NO_SYSCALL || leaf.abi == RECORD_REGISTERS_NONE)
+	if (wait->call.number != PROFILE_NO_SYSCALL)
 		return;
+	if (leaf.abi == RECORD_REGISTERS_NONE)
+		leaf.abi = wait->is_32bit ? RECORD_REGISTERS_32 : RECORD_REGISTERS_64;
 	leaf.regs.value[registers_machine(leaf.abi == RECORD_REGISTERS_32)->ip] =
 		wait->call.arguments[0];
 	waits_stack(waits, process, &leaf, stack);
@@ -215,8 +218,7 @@ struct look_room {
 	uint8_t stack[LOOK_STACK_MAX];
 };
 
-/* The look shows the call in which the thread waits, with registers and stack. */
-static void fill_unended(struct record_wait *wait, const struct look_room *room)
+static void fill_stack(struct record_wait *wait, const struct look_room *room)
 {
 	const struct look_pointers *pointers = &room->look.pointers;
 	registers_from_pointers(pointers->sp, pointers->pc, pointers->is_32bit, true,
@@ -228,33 +230,107 @@ static void fill_unended(struct record_wait *wait, const struct look_room *room)
 					       .size = room->look.stack_size,
 					       .requested = room->look.stack_size,
 					       .ends = room->look.stack_size < LOOK_STACK_MAX};
-	wait->call = pointers->call;
-	wait->is_32bit = pointers->is_32bit;
-	wait->is_unended = true;
 }
 
-void waits_put_unended(struct waits *waits, const struct waits_unended *unended, uint64_t end_ns)
+/* Whether the look shows the call in which the thread waited at the end. */
+static bool shows_wait(const struct look *look, const struct waits_unended *unended)
 {
-	struct look_room *room = malloc(sizeof(*room));
+	const struct record_call *call = &look->pointers.call;
+	if (!look->is_blocked || look->is_stopped || look->error != 0 ||
+	    call->number == PROFILE_NO_SYSCALL)
+		return false;
+	return unended->begin_ns == 0 || call->number == unended->call.number;
+}
+
+/* Since when the thread is in its present block, and until when, by its source and by its state:
+ * what the states call running is no wait. */
+struct block {
+	uint64_t begin_ns;
+	uint64_t end_ns;
+};
+
+static struct block find_block(const struct waits_unended *unended, const struct waits_state *state,
+			       uint64_t start_ns, uint64_t end_ns)
+{
+	struct block block = {unended->block_ns, end_ns};
+	bool is_running =
+		state->state == PROFILE_STATE_RUNNING || state->state == PROFILE_STATE_READY;
+	bool is_seen = unended->begin_ns > 0;
+	if (is_seen ? unended->block_ns == 0 : state->state != PROFILE_STATE_BLOCKED)
+		return (struct block){end_ns, end_ns};
+	if (state->state == PROFILE_STATE_BLOCKED && state->since_ns > block.begin_ns)
+		block.begin_ns = state->since_ns;
+	if (is_running && state->since_ns > block.begin_ns && state->since_ns < end_ns)
+		block.end_ns = state->since_ns;
+	if (block.begin_ns < start_ns)
+		block.begin_ns = start_ns;
+	if (block.begin_ns > block.end_ns)
+		block.begin_ns = block.end_ns;
+	return block;
+}
+
+/* The wait without its stack. false: too short for a record. */
+static bool fill_unended(const struct waits *waits, const struct waits_unended *unended,
+			 const struct waits_state *state, struct record *record)
+{
+	const struct thread *thread =
+		tracker_find_thread(waits->tracker, unended->pid, unended->tid);
+	uint64_t start_ns = thread ? thread->start_ns : 0;
+	struct block block = find_block(unended, state, start_ns, record->time_ns);
+	uint64_t present_ns = block.end_ns - block.begin_ns;
+	uint64_t begin_ns = unended->begin_ns > start_ns ? unended->begin_ns : start_ns;
+	record->wait.call = unended->call;
+	record->wait.call.begin_ns =
+		unended->blocks > 0 && begin_ns < block.begin_ns ? begin_ns : block.begin_ns;
+	record->wait.blocked_ns = unended->blocked_ns + present_ns;
+	record->wait.ready_ns = unended->ready_ns;
+	record->wait.stopped_ns = unended->stopped_ns;
+	record->wait.blocks = unended->blocks + (present_ns > 0);
+	record->wait.is_interrupted = unended->is_interrupted;
+	record->wait.is_32bit = unended->is_32bit;
+	record->wait.is_unended = true;
+	record->wait.is_away = true;
+	return record->wait.blocks > 0 &&
+	       record->wait.blocked_ns + record->wait.ready_ns >= waits->config.threshold_ns;
+}
+
+/* Writes the wait with what a look shows. Nobody knows the call of a thread that never blocked
+ * since it is followed, but the look. */
+static void put_looked(struct waits *waits, const struct waits_unended *unended,
+		       struct look_room *room, struct record *record)
+{
+	const struct look *look = &room->look;
+	look_read(unended->pid, unended->tid, room->name, room->stack, &room->look);
+	if (look->error != 0)
+		looked_waits_hide(waits, unended->pid, look->error, record->time_ns);
+	if (shows_wait(look, unended)) {
+		uint64_t begin_ns = record->wait.call.begin_ns;
+		fill_stack(&record->wait, room);
+		record->wait.call = look->pointers.call;
+		record->wait.call.begin_ns = begin_ns;
+		record->wait.is_32bit = look->pointers.is_32bit;
+		record->wait.is_away = false;
+	}
+	if (!record->wait.is_away || unended->begin_ns > 0)
+		bpf_waits_wait(waits, record);
+	else if (look->error == 0)
+		waits->bpf.unseen++;
+}
+
+void waits_put_unended(struct waits *waits, const struct waits_unended *unended,
+		       const struct waits_state *state, uint64_t end_ns)
+{
 	struct record record = {.kind = RECORD_WAIT,
 				.time_ns = end_ns,
 				.pid = unended->pid,
 				.tid = unended->tid};
-	if (!room) {
-		waits->bpf.unseen++;
+	if (!fill_unended(waits, unended, state, &record))
 		return;
-	}
-	look_read(unended->pid, unended->tid, room->name, room->stack, &room->look);
-	if (room->look.is_blocked && !room->look.is_stopped && room->look.error == 0 &&
-	    room->look.pointers.call.number != PROFILE_NO_SYSCALL) {
-		uint64_t age_ns = end_ns > unended->begin_ns ? end_ns - unended->begin_ns : 0;
-		fill_unended(&record.wait, room);
-		record.wait.call.begin_ns = unended->begin_ns;
-		record.wait.ready_ns = unended->ready_ns < age_ns ? unended->ready_ns : age_ns;
-		record.wait.blocked_ns = age_ns - record.wait.ready_ns;
-		record.wait.blocks = unended->blocks + 1;
-		bpf_waits_wait(waits, &record);
-	}
+	struct look_room *room = malloc(sizeof(*room));
+	if (room)
+		put_looked(waits, unended, room, &record);
+	else
+		waits->bpf.unseen++;
 	free(room);
 }
 

@@ -102,18 +102,17 @@ static const char *explain_hidden(int error)
 	}
 }
 
-static void hide_process(struct waits *waits, const struct record *record)
+void looked_waits_hide(struct waits *waits, uint32_t pid, int error, uint64_t time_ns)
 {
 	struct looked_waits *looked = &waits->looked;
 	struct hidden_process *slot;
-	if (is_hidden(looked, record->pid))
+	if (is_hidden(looked, pid))
 		return;
-	emit_note(waits->emit, PROFILE_NOTE_WAITS_HIDDEN, record->time_ns, .pid = record->pid,
-		  .text = explain_hidden(record->look.error));
-	slot = hash_table_add(&looked->hidden, sizeof(*slot),
-			      hash_number(&looked->key, record->pid));
+	emit_note(waits->emit, PROFILE_NOTE_WAITS_HIDDEN, time_ns, .pid = pid,
+		  .text = explain_hidden(error));
+	slot = hash_table_add(&looked->hidden, sizeof(*slot), hash_number(&looked->key, pid));
 	if (slot)
-		slot->pid = record->pid;
+		slot->pid = pid;
 }
 
 static uint64_t stack_pointer(const struct record_sample *sample)
@@ -204,7 +203,7 @@ void looked_waits_look(struct waits *waits, const struct record *record,
 {
 	struct looked_waits *looked = &waits->looked;
 	if (record->look.error != 0) {
-		hide_process(waits, record);
+		looked_waits_hide(waits, record->pid, record->look.error, record->time_ns);
 		return;
 	}
 	if (!is_blocked(state) || state->since_ns > record->look.call.begin_ns) {

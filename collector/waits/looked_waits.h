@@ -33,6 +33,9 @@ void looked_waits_switch(struct waits *waits, const struct record *record,
 			 const struct waits_state *state);
 void looked_waits_end_thread(struct waits *waits, const struct record *record);
 
+/* Writes, once for a process, why nobody may look at it (errno). */
+void looked_waits_hide(struct waits *waits, uint32_t pid, int error, uint64_t time_ns);
+
 /* Records were lost, perhaps of switches: the ends of the waits that go on are not known. */
 void looked_waits_lose(struct looked_waits *looked);
 

@@ -13,12 +13,12 @@
 #ifndef COLLECTOR_WAITS_WAITS_H
 #define COLLECTOR_WAITS_WAITS_H
 
+#include "collector/perf/record.h"
 #include "profile/profile.h"
 #include <stdbool.h>
 #include <stdint.h>
 
 struct emit;
-struct record;
 struct stacks;
 struct tracker;
 struct waits;
@@ -43,17 +43,26 @@ struct waits_state {
  * waits. Before the thread's state and the tracker get it: then the thread is still there. */
 void waits_apply(struct waits *waits, const struct record *record, const struct waits_state *state);
 
-/* A wait in a call that goes on, as far as its source saw it. */
+/* A wait that goes on, as far as its source saw it. */
 struct waits_unended {
 	uint32_t pid;
 	uint32_t tid;
-	uint64_t begin_ns; /* blocked from here on, for the first time */
-	uint64_t ready_ns; /* of this, woken and not yet on a CPU */
-	uint32_t blocks;   /* times it blocked before */
+	uint64_t begin_ns;   /* blocked from here on, for the first time; 0: never seen blocking,
+				and the rest says nothing */
+	uint64_t block_ns;   /* its present block; 0: it is in none */
+	uint64_t blocked_ns; /* before this block; so the rest */
+	uint64_t ready_ns;
+	uint64_t stopped_ns;
+	uint32_t blocks;
+	bool is_interrupted;
+	bool is_32bit;           /* the call is one of 32-bit code */
+	struct record_call call; /* without begin_ns */
 };
 
-/* Looks at the thread, and writes its wait if it still waits. Before waits_end. */
-void waits_put_unended(struct waits *waits, const struct waits_unended *unended, uint64_t end_ns);
+/* Writes the wait of a thread, state by the last record, that waits at end_ns. The thread is looked
+ * at for its stack; if that fails, or it has gone on since, the wait has none. Before waits_end. */
+void waits_put_unended(struct waits *waits, const struct waits_unended *unended,
+		       const struct waits_state *state, uint64_t end_ns);
 
 /* Writes the waits that did not end by end_ns, and the notes of what was not seen. Before the
  * tracker's end. */

@@ -65,7 +65,7 @@ START_TEST(follows)
 	uint32_t count = 0;
 	while (waits_source_next_waiting(source, &tid, &waiting)) {
 		ck_assert_uint_eq(waiting.tid, tid);
-		ck_assert_uint_eq(waiting.age_ns, 0);
+		ck_assert_uint_eq(waiting.begin_ns, 0);
 		count++;
 	}
 	ck_assert_uint_eq(count, WAIT_THREADS / 2);

@@ -6,6 +6,7 @@
 #include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -153,12 +154,14 @@ START_TEST(unended)
 }
 END_TEST
 
-/* Of a wait in a page fault the code is known, and no more; of another one that was sent too late,
- * nothing. */
+/* Of a wait in a page fault the code is known, and no more, with registers or without; of another
+ * one that was sent too late, nothing. */
 START_TEST(away)
 {
 	struct record fault = make_wait(PROFILE_NO_SYSCALL, 0x400020);
 	struct record call = make_wait(SYS_futex, 0x600010);
+	if (_i == 1)
+		fault.sample.abi = RECORD_REGISTERS_NONE;
 	fault.wait.is_away = call.wait.is_away = true;
 	apply(&fault, 32 * MS);
 	struct profile_wait wait = fake_emit_last_wait(emit);
@@ -204,6 +207,78 @@ START_TEST(pipes)
 }
 END_TEST
 
+/* In a call from 20 ms on, at the latest: 3 ms blocked and 1 ms ready before. */
+static const struct {
+	struct waits_state state;
+	uint64_t begin_ms, block_ms;
+	uint32_t blocks;
+	uint64_t start_ms, wait_ms; /* 0: no wait */
+} unended_waits[] = {
+	/* The source's clock ran ahead: the state knows better. */
+	{{PROFILE_STATE_BLOCKED, 12 * MS}, 5, 5, 0, 12, 28},
+	{{PROFILE_STATE_BLOCKED, 12 * MS}, 14, 14, 0, 14, 26},
+	/* What the thread did between two blocks is no wait. */
+	{{PROFILE_STATE_BLOCKED, 20 * MS}, 5, 19, 2, 5, 23},
+	/* Neither is what lies before its life. */
+	{{PROFILE_STATE_UNKNOWN, 0}, 1, 1, 0, 2, 38},
+	{{PROFILE_STATE_BLOCKED, 20 * MS}, 1, 20, 2, 2, 23},
+	/* It runs, and its source stopped before. */
+	{{PROFILE_STATE_RUNNING, 30 * MS}, 12, 12, 0, 12, 18},
+	/* It runs in the call, or is stopped. */
+	{{PROFILE_STATE_RUNNING, 30 * MS}, 5, 0, 2, 5, 3},
+	/* Began at the end. */
+	{{PROFILE_STATE_BLOCKED, 40 * MS - 9000}, 40, 40, 0, 0, 0},
+	{{PROFILE_STATE_BLOCKED, 50 * MS}, 50, 50, 0, 0, 0},
+};
+
+/* Nobody can look at the thread: what its source knows stays. */
+START_TEST(unended_by_state)
+{
+	struct waits_unended goes_on = {.pid = PID,
+					.tid = TID,
+					.begin_ns = unended_waits[_i].begin_ms * MS,
+					.block_ns = unended_waits[_i].block_ms * MS,
+					.blocks = unended_waits[_i].blocks,
+					.call = {0, {0x600010}, SYS_futex}};
+	char text[160];
+	if (goes_on.blocks > 0) {
+		goes_on.blocked_ns = 3 * MS;
+		goes_on.ready_ns = 1 * MS;
+	}
+	feed_fork(2 * MS, PID, TID, PID, PID);
+	waits_put_unended(waits, &goes_on, &unended_waits[_i].state, 40 * MS);
+	if (unended_waits[_i].wait_ms == 0) {
+		ck_assert_uint_eq(fake_emit_count(emit, "wait "), 0);
+		return;
+	}
+	snprintf(text, sizeof(text),
+		 "wait %u start %u wait %u ready %u object 1 syscall 202 blocks %u flags %u source "
+		 "2",
+		 TID, (unsigned)unended_waits[_i].start_ms * MS,
+		 (unsigned)unended_waits[_i].wait_ms * MS, (unsigned)goes_on.ready_ns,
+		 goes_on.blocks + (goes_on.block_ns > 0), PROFILE_WAIT_UNENDED);
+	fake_emit_assert(emit, text, 1);
+	ck_assert_uint_eq(fake_emit_last_wait(emit).state, PROFILE_STACK_SKIPPED);
+}
+END_TEST
+
+/* Of a thread that never blocked since it is followed only the state tells, and of its call only a
+ * look. */
+START_TEST(unended_unseen)
+{
+	const struct waits_unended goes_on = {.pid = PID, .tid = TID};
+	waits_put_unended(waits, &goes_on, &(struct waits_state){PROFILE_STATE_RUNNING, 5},
+			  40 * MS);
+	waits_end(waits, 40 * MS);
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 0);
+	waits_put_unended(waits, &goes_on, &(struct waits_state){PROFILE_STATE_BLOCKED, 5},
+			  40 * MS);
+	waits_end(waits, 40 * MS);
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
+	ck_assert_uint_eq(fake_emit_count(emit, "wait "), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("waits by BPF");
@@ -213,7 +288,10 @@ int main(void)
 	tcase_add_loop_test(tcase, without_wakers_stack, 0, 3);
 	tcase_add_loop_test(tcase, timers, 0, sizeof(results) / sizeof(results[0]));
 	tcase_add_test(tcase, unended);
-	tcase_add_test(tcase, away);
+	tcase_add_loop_test(tcase, unended_by_state, 0,
+			    sizeof(unended_waits) / sizeof(unended_waits[0]));
+	tcase_add_test(tcase, unended_unseen);
+	tcase_add_loop_test(tcase, away, 0, 2);
 	tcase_add_test(tcase, left_out);
 	tcase_add_test(tcase, pipes);
 	suite_add_tcase(suite, tcase);

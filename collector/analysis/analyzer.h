@@ -22,6 +22,10 @@ void analyzer_destroy(struct analyzer *analyzer); /* accepts NULL; writes nothin
 /* The collection's start, CLOCK_MONOTONIC_RAW ns: before the first record. */
 void analyzer_begin(struct analyzer *analyzer, uint64_t start_ns);
 
+/* Has another source see the waits: before the first record. */
+void analyzer_choose_waits(struct analyzer *analyzer, enum profile_wait_source source,
+			   uint64_t threshold_ns);
+
 /* Applies the next record. A RECORD_TICK only tells what its thread has used. */
 void analyzer_apply(struct analyzer *analyzer, const struct record *record);
 

@@ -22,6 +22,8 @@ enum {
 int session_open_drain(struct session *session, struct failure *failure)
 {
 	assert(!session->drain);
+	if (session_check_waits(session, failure) < 0)
+		return -1;
 	session->drain = drain_create(&session->sampler);
 	if (!session->drain || !session_add_observer(session))
 		return failure_set_error(failure, errno, "cannot make the buffers of samples");

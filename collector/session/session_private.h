@@ -121,6 +121,10 @@ int session_collect(struct session *session, struct failure *failure);
  * first thread's events are opened. */
 int session_open_waits(struct session *session, struct failure *failure);
 
+/* Once the sampler has its rings: it may have given BPF up for them. Then the observer is chosen;
+ * -1: the user wants BPF. */
+int session_check_waits(struct session *session, struct failure *failure);
+
 /* Where nobody is permitted more: gives drain the observer. false: out of memory. Then, once the
  * events are open, its thread; and its end, before the last records are applied. */
 bool session_add_observer(struct session *session);

@@ -18,15 +18,20 @@ static uint64_t choose_threshold(const struct options *options, uint64_t by_defa
 	return options->wait_threshold_ns > 0 ? options->wait_threshold_ns : by_default_ns;
 }
 
+static void choose_observer(struct session *session)
+{
+	session->wait_source = PROFILE_WAIT_BY_OBSERVER;
+	session->wait_threshold_ns = choose_threshold(session->options, OBSERVER_THRESHOLD_NS);
+	if (session->wait_threshold_ns < OBSERVER_THRESHOLD_LEAST_NS)
+		session->wait_threshold_ns = OBSERVER_THRESHOLD_LEAST_NS;
+}
+
 int session_open_waits(struct session *session, struct failure *failure)
 {
 	const struct options *options = session->options;
 	if (!options->analysis->waits)
 		return 0;
-	session->wait_source = PROFILE_WAIT_BY_OBSERVER;
-	session->wait_threshold_ns = choose_threshold(options, OBSERVER_THRESHOLD_NS);
-	if (session->wait_threshold_ns < OBSERVER_THRESHOLD_LEAST_NS)
-		session->wait_threshold_ns = OBSERVER_THRESHOLD_LEAST_NS;
+	choose_observer(session);
 	if (options->wait_source == OPTIONS_WAITS_OBSERVER)
 		return 0;
 	uint64_t threshold_ns = choose_threshold(options, BPF_THRESHOLD_NS);
@@ -42,6 +47,21 @@ int session_open_waits(struct session *session, struct failure *failure)
 				   "cap_bpf,cap_perfmon=ep tbcollect, or use --wait-source "
 				   "observer",
 				   sampler_waits_words(&session->sampler));
+	return 0;
+}
+
+int session_check_waits(struct session *session, struct failure *failure)
+{
+	if (session->wait_source != PROFILE_WAIT_BY_BPF || session->sampler.waits)
+		return 0;
+	if (session->options->wait_source == OPTIONS_WAITS_BPF)
+		return failure_set(failure, FAILURE_EXIT,
+				   "cannot use --wait-source bpf: %s; permit more open files "
+				   "(ulimit "
+				   "-n), or use --wait-source observer",
+				   sampler_waits_words(&session->sampler));
+	choose_observer(session);
+	analyzer_choose_waits(session->analyzer, session->wait_source, session->wait_threshold_ns);
 	return 0;
 }
 
@@ -159,7 +179,7 @@ void session_note_waits(struct session *session)
 			  .value = session->wait_threshold_ns, .tid = session->wait_source);
 }
 
-/* What BPF lost, or why it had to stop. */
+/* What BPF lost. */
 void session_note_lost_waits(struct session *session)
 {
 	struct waits_source_missing missing;
@@ -170,16 +190,12 @@ void session_note_lost_waits(struct session *session)
 	if (missing.waits > 0)
 		emit_note(session->emit, PROFILE_NOTE_WAITS_LOST, session->end_ns,
 			  .value = missing.waits, .tid = PROFILE_WAIT_BY_BPF);
-	if (!session->sampler.waits)
-		snprintf(text, sizeof(text), "no waits were recorded: BPF had to be given up: %s",
-			 sampler_waits_words(&session->sampler));
-	else if (missing.threads > 0)
-		snprintf(text, sizeof(text),
-			 "the waits of %llu threads are missing: too many lived at once; "
-			 "--wait-source observer has no limit",
-			 (unsigned long long)missing.threads);
-	else
+	if (missing.threads == 0)
 		return;
+	snprintf(text, sizeof(text),
+		 "the waits of %llu threads are missing: too many lived at once; "
+		 "--wait-source observer has no limit",
+		 (unsigned long long)missing.threads);
 	emit_note(session->emit, PROFILE_NOTE_WARNING, session->end_ns, .text = text);
 	log_line(session->log, LOG_NORMAL, "%s", text);
 }

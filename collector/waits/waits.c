@@ -35,6 +35,11 @@ void waits_destroy(struct waits *waits)
 	free(waits);
 }
 
+void waits_choose(struct waits *waits, const struct waits_config *config)
+{
+	waits->config = *config;
+}
+
 /* Where BPF tells the waits, nobody looks, and switches say nothing new. */
 static void apply_bpf(struct waits *waits, const struct record *record)
 {

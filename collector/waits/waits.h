@@ -33,6 +33,9 @@ struct waits *waits_create(const struct waits_config *config, struct tracker *tr
 			   struct stacks *stacks, struct emit *emit);
 void waits_destroy(struct waits *waits); /* accepts NULL; writes nothing */
 
+/* Chooses another source of waits in system calls: before the first record. */
+void waits_choose(struct waits *waits, const struct waits_config *config);
+
 /* What the record's thread did before the record, and since when. */
 struct waits_state {
 	enum profile_state state;

@@ -1,5 +1,6 @@
 #include "collector/bpf/waits_source.h"
 
+#include "collector/bpf/wait_head.h"
 #include "collector/bpf/wait_thread.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -133,7 +134,8 @@ static bool is_waiting(const struct thread_waits *thread, struct waits_source_wa
 	waiting->begin_ns = wait->begin_ns;
 	if (thread->state == THREAD_IN_CALL || thread->state == THREAD_IN_FAULT)
 		waiting->block_ns = thread->out_ns;
-	waiting->flags = wait->flags;
+	waiting->is_interrupted = wait->flags & WAIT_HEAD_INTERRUPTED;
+	waiting->is_32bit = wait->flags & WAIT_HEAD_COMPAT;
 	waiting->syscall = wait->syscall;
 	memcpy(waiting->args, wait->args, sizeof(waiting->args));
 	if (wait->blocks == 0)

@@ -54,9 +54,10 @@ struct waits_source_waiting {
 	uint64_t ready_ns;
 	uint64_t stopped_ns;
 	uint32_t blocks;
-	uint32_t flags; /* WAIT_HEAD_... (wait_head.h) */
-	int32_t syscall;
-	uint64_t args[6];
+	int32_t syscall;     /* -1: it waits in a page fault */
+	uint64_t args[6];    /* in a page fault args[0]: address of the code */
+	bool is_interrupted; /* by a signal, at least once */
+	bool is_32bit;       /* a call of 32-bit code */
 };
 
 /* After the stop: the thread with the next id in no order, *tid 0 at first. It may not wait any

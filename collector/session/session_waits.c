@@ -1,5 +1,4 @@
 /* Who sees what threads wait for: BPF where it may, else the observer. */
-#include "collector/bpf/wait_head.h"
 #include "collector/machine/clock.h"
 #include "collector/session/session_private.h"
 #include "collector/waits/observer.h"
@@ -132,14 +131,15 @@ static void put_unended(struct session *session, const struct moment *now,
 	struct waits_unended unended = {
 		.pid = waiting->pid,
 		.tid = waiting->tid,
+		.first_ns = session->start_ns,
 		.begin_ns = raw_time(now, waiting->begin_ns),
 		.block_ns = raw_time(now, waiting->block_ns),
 		.blocked_ns = waiting->blocked_ns,
 		.ready_ns = waiting->ready_ns,
 		.stopped_ns = waiting->stopped_ns,
 		.blocks = waiting->blocks,
-		.is_interrupted = waiting->flags & WAIT_HEAD_INTERRUPTED,
-		.is_32bit = waiting->flags & WAIT_HEAD_COMPAT,
+		.is_interrupted = waiting->is_interrupted,
+		.is_32bit = waiting->is_32bit,
 	};
 	unended.call.number = is_call ? (uint16_t)waiting->syscall : PROFILE_NO_SYSCALL;
 	memcpy(unended.call.arguments, waiting->args, sizeof(waiting->args));

@@ -275,7 +275,8 @@ static bool fill_unended(const struct waits *waits, const struct waits_unended *
 {
 	const struct thread *thread =
 		tracker_find_thread(waits->tracker, unended->pid, unended->tid);
-	uint64_t start_ns = thread ? thread->start_ns : 0;
+	uint64_t start_ns = thread && thread->start_ns > unended->first_ns ? thread->start_ns
+									   : unended->first_ns;
 	struct block block = find_block(unended, state, start_ns, record->time_ns);
 	uint64_t present_ns = block.end_ns - block.begin_ns;
 	uint64_t begin_ns = unended->begin_ns > start_ns ? unended->begin_ns : start_ns;

@@ -50,6 +50,7 @@ void waits_apply(struct waits *waits, const struct record *record, const struct 
 struct waits_unended {
 	uint32_t pid;
 	uint32_t tid;
+	uint64_t first_ns;   /* the collection's start: what was before is no part of it */
 	uint64_t begin_ns;   /* blocked from here on, for the first time; 0: never seen blocking,
 				and the rest says nothing */
 	uint64_t block_ns;   /* its present block; 0: it is in none */

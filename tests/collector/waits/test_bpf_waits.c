@@ -264,6 +264,24 @@ END_TEST
 
 /* Of a thread that never blocked since it is followed only the state tells, and of its call only a
  * look. */
+/* A thread that is attached to has blocked since before. */
+START_TEST(unended_attached)
+{
+	struct waits_unended goes_on = {.pid = PID,
+					.tid = TID,
+					.first_ns = 15 * MS,
+					.begin_ns = 10 * MS,
+					.block_ns = 10 * MS,
+					.call = {0, {0x600010}, SYS_futex}};
+	waits_put_unended(waits, &goes_on, &(struct waits_state){PROFILE_STATE_BLOCKED, 5 * MS},
+			  40 * MS);
+	fake_emit_assert(emit,
+			 "wait 5000001 start 15000000 wait 25000000 ready 0 object 1 syscall 202 "
+			 "blocks 1 flags 8 source 2",
+			 1);
+}
+END_TEST
+
 START_TEST(unended_unseen)
 {
 	const struct waits_unended goes_on = {.pid = PID, .tid = TID};
@@ -290,6 +308,7 @@ int main(void)
 	tcase_add_test(tcase, unended);
 	tcase_add_loop_test(tcase, unended_by_state, 0,
 			    sizeof(unended_waits) / sizeof(unended_waits[0]));
+	tcase_add_test(tcase, unended_attached);
 	tcase_add_test(tcase, unended_unseen);
 	tcase_add_loop_test(tcase, away, 0, 2);
 	tcase_add_test(tcase, left_out);

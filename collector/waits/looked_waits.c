@@ -22,10 +22,10 @@ struct looked_thread {
 	bool is_open;    /* it blocks, and was looked at */
 	bool is_again;   /* it blocked again right after the wait's last block: a look will tell */
 	bool is_stopped; /* the last look found it stopped */
-	bool is_doubtful;
 	uint64_t start_ns;
 	uint64_t block_ns; /* start of the last block looked at, */
 	uint64_t ended_ns; /* and its end unless is_open */
+	uint64_t lost_ns;  /* switches were lost then, and the last block went on; 0: were not */
 	uint64_t sp;
 	struct record_call call;
 	struct profile_wait wait;
@@ -63,28 +63,37 @@ static struct looked_thread *find_thread(const struct looked_waits *looked, uint
 			       hash_number(&looked->key, tid), is_thread, &tid);
 }
 
-static bool is_hidden(const struct looked_waits *looked, uint32_t pid)
+static struct hidden_process *find_hidden(const struct looked_waits *looked, uint32_t pid)
 {
 	return hash_table_find(&looked->hidden, sizeof(struct hidden_process),
-			       hash_number(&looked->key, pid), is_process, &pid) != NULL;
+			       hash_number(&looked->key, pid), is_process, &pid);
 }
 
-/* Writes the thread's wait, and forgets it. */
-static void write_wait(struct waits *waits, struct looked_thread *thread)
-{
-	if (thread->is_doubtful)
-		waits->looked.unseen++;
-	else
-		waits_put(waits, &thread->wait, thread->start_ns);
-	hash_table_remove(&waits->looked.threads, sizeof(*thread), thread);
-}
-
+/* After a loss a block may have ended unseen: what is known ends there. */
 static void end_last_block(struct looked_thread *thread, uint64_t end_ns)
 {
+	if (thread->lost_ns > 0) {
+		end_ns = thread->lost_ns < end_ns ? thread->lost_ns : end_ns;
+		thread->wait.flags |= PROFILE_WAIT_UNENDED;
+	}
+	thread->is_open = false;
 	thread->ended_ns = end_ns;
 	thread->wait.wait_ns += end_ns > thread->block_ns ? end_ns - thread->block_ns : 0;
 	if (thread->wait.blocks < UINT16_MAX)
 		thread->wait.blocks++;
+}
+
+/* Writes the thread's wait, and forgets it. One that nobody saw end, and of which no loss told, is
+ * lost. */
+static void write_wait(struct waits *waits, struct looked_thread *thread)
+{
+	if (thread->is_open && thread->lost_ns > 0)
+		end_last_block(thread, thread->lost_ns);
+	if (thread->is_open)
+		waits->looked.unseen++;
+	else
+		waits_put(waits, &thread->wait, thread->start_ns);
+	hash_table_remove(&waits->looked.threads, sizeof(*thread), thread);
 }
 
 static const char *explain_hidden(int error)
@@ -106,13 +115,20 @@ void looked_waits_hide(struct waits *waits, uint32_t pid, int error, uint64_t ti
 {
 	struct looked_waits *looked = &waits->looked;
 	struct hidden_process *slot;
-	if (is_hidden(looked, pid))
+	if (find_hidden(looked, pid))
 		return;
 	emit_note(waits->emit, PROFILE_NOTE_WAITS_HIDDEN, time_ns, .pid = pid,
 		  .text = explain_hidden(error));
 	slot = hash_table_add(&looked->hidden, sizeof(*slot), hash_number(&looked->key, pid));
 	if (slot)
 		slot->pid = pid;
+}
+
+void looked_waits_forget_process(struct looked_waits *looked, uint32_t pid)
+{
+	struct hidden_process *slot = find_hidden(looked, pid);
+	if (slot)
+		hash_table_remove(&looked->hidden, sizeof(*slot), slot);
 }
 
 static uint64_t stack_pointer(const struct record_sample *sample)
@@ -245,13 +261,14 @@ static void end_block(struct waits *waits, const struct record *record,
 	struct looked_thread *thread = find_thread(&waits->looked, record->tid);
 	if (thread && thread->is_open) {
 		end_last_block(thread, record->time_ns);
-		thread->is_open = false;
+		if (thread->lost_ns > 0)
+			write_wait(waits, thread);
 		return;
 	}
 	if (thread)
 		write_wait(waits, thread);
 	if (record->time_ns - state->since_ns >= waits->config.threshold_ns &&
-	    !is_hidden(&waits->looked, record->pid))
+	    !find_hidden(&waits->looked, record->pid))
 		waits->looked.unseen++;
 }
 
@@ -288,13 +305,13 @@ void looked_waits_end_thread(struct waits *waits, const struct record *record)
 	write_wait(waits, thread);
 }
 
-void looked_waits_lose(struct looked_waits *looked)
+void looked_waits_lose(struct looked_waits *looked, uint64_t time_ns)
 {
 	for (size_t i = 0; i < looked->threads.capacity; i++) {
 		struct looked_thread *thread =
 			(struct looked_thread *)hash_table_at(&looked->threads, sizeof(*thread), i);
-		if (thread->head.number != 0 && thread->is_open)
-			thread->is_doubtful = true;
+		if (thread->head.number != 0 && thread->is_open && thread->lost_ns == 0)
+			thread->lost_ns = time_ns;
 	}
 }
 

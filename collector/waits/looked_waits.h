@@ -36,8 +36,11 @@ void looked_waits_end_thread(struct waits *waits, const struct record *record);
 /* Writes, once for a process, why nobody may look at it (errno). */
 void looked_waits_hide(struct waits *waits, uint32_t pid, int error, uint64_t time_ns);
 
-/* Records were lost, perhaps of switches: the ends of the waits that go on are not known. */
-void looked_waits_lose(struct looked_waits *looked);
+/* The process ended, or runs another program: it may be looked at again. */
+void looked_waits_forget_process(struct looked_waits *looked, uint32_t pid);
+
+/* Switches were lost by time_ns: the waits that went on are known up to then. */
+void looked_waits_lose(struct looked_waits *looked, uint64_t time_ns);
 
 /* Writes the waits that go on at end_ns, and the note of blocks not seen. */
 void looked_waits_end(struct waits *waits, uint64_t end_ns);

@@ -72,9 +72,16 @@ static void apply_observer(struct waits *waits, const struct record *record,
 	case RECORD_EXIT:
 	case RECORD_FORK: /* of an id whose exit was lost */
 		looked_waits_end_thread(waits, record);
+		if (record->pid == record->tid)
+			looked_waits_forget_process(&waits->looked, record->pid);
+		break;
+	case RECORD_COMM:
+		if (record->comm.exec)
+			looked_waits_forget_process(&waits->looked, record->pid);
 		break;
 	case RECORD_LOST:
-		looked_waits_lose(&waits->looked);
+		if (record->has_lost_switches)
+			looked_waits_lose(&waits->looked, record->time_ns);
 		break;
 	default:
 		break;

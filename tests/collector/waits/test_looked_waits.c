@@ -291,14 +291,83 @@ START_TEST(hidden)
 }
 END_TEST
 
+/* Of another program, and of another process with this id, nothing is known. */
+START_TEST(hidden_no_longer)
+{
+	struct record denied = {.kind = RECORD_LOOK, .look.error = EACCES};
+	struct record changes[] = {{.kind = RECORD_COMM, .comm = {"other", true}},
+				   {.kind = RECORD_EXIT},
+				   {.kind = RECORD_FORK}};
+	for (uint64_t i = 0; i < 3; i++) {
+		uint64_t at_ns = (10 + i * 100) * MS;
+		block(PID, at_ns);
+		apply(&denied, PID, at_ns + 4 * MS, PROFILE_STATE_BLOCKED, at_ns);
+		run(PID, at_ns + 10 * MS, at_ns);
+		apply(&changes[i], PID, at_ns + 11 * MS, PROFILE_STATE_RUNNING, at_ns);
+		block(PID, at_ns + 20 * MS);
+		run(PID, at_ns + 30 * MS, at_ns + 20 * MS);
+	}
+	finish(500 * MS);
+	ck_assert_uint_eq(fake_emit_count(emit, "note 56 "), 3);
+	fake_emit_assert(emit, "note 55 at 500000000 value 3 0/1", 1);
+}
+END_TEST
+
+static void lose(uint64_t time_ns, bool has_lost_switches)
+{
+	struct record record = {.kind = RECORD_LOST};
+	record.lost = 3;
+	record.has_lost_switches = has_lost_switches;
+	apply(&record, 0, time_ns, PROFILE_STATE_UNKNOWN, 0);
+}
+
 /* Its end may be among the lost records. */
 START_TEST(lost)
 {
-	struct record record = {.kind = RECORD_LOST, .lost = 3};
 	block(TID, 10 * MS);
 	look(TID, 13 * MS, 10 * MS, SYS_futex, 0x600010);
-	apply(&record, 0, 14 * MS, PROFILE_STATE_UNKNOWN, 0);
+	lose(14 * MS, true);
+	lose(15 * MS, true);
 	run(TID, 20 * MS, 10 * MS);
+	block(OTHER, 30 * MS);
+	look(OTHER, 34 * MS, 30 * MS, SYS_futex, 0x600010);
+	lose(40 * MS, true);
+	block(OTHER, 45 * MS);
+	run(OTHER, 46 * MS, 45 * MS);
+	finish(50 * MS);
+	expect_waits(2);
+	fake_emit_assert(emit,
+			 "wait 5000001 start 10000000 wait 4000000 ready 0 object 1 syscall 202 "
+			 "blocks 1 flags 8 source 1",
+			 1);
+	fake_emit_assert(emit,
+			 "wait 5000002 start 30000000 wait 10000000 ready 0 object 1 syscall 202 "
+			 "blocks 1 flags 8 source 1",
+			 1);
+	ck_assert_uint_eq(fake_emit_count(emit, "note 55 "), 0);
+}
+END_TEST
+
+START_TEST(lost_ticks)
+{
+	block(TID, 10 * MS);
+	look(TID, 13 * MS, 10 * MS, SYS_futex, 0x600010);
+	lose(14 * MS, false);
+	run(TID, 20 * MS, 10 * MS);
+	finish(50 * MS);
+	expect_waits(1);
+	ck_assert_uint_eq(fake_emit_last_wait(emit).wait_ns, 10 * MS);
+	ck_assert_uint_eq(fake_emit_last_wait(emit).flags, 0);
+}
+END_TEST
+
+/* It blocks again, and no record tells that it ran, nor of a loss. */
+START_TEST(no_end)
+{
+	block(TID, 10 * MS);
+	look(TID, 13 * MS, 10 * MS, SYS_futex, 0x600010);
+	block(TID, 20 * MS);
+	run(TID, 21 * MS, 20 * MS);
 	finish(50 * MS);
 	expect_waits(0);
 	fake_emit_assert(emit, "note 55 at 50000000 value 1 0/1", 1);
@@ -349,7 +418,10 @@ int main(void)
 	tcase_add_test(tcase, fault);
 	tcase_add_test(tcase, files);
 	tcase_add_test(tcase, hidden);
+	tcase_add_test(tcase, hidden_no_longer);
 	tcase_add_test(tcase, lost);
+	tcase_add_test(tcase, lost_ticks);
+	tcase_add_test(tcase, no_end);
 	tcase_add_test(tcase, written_soon);
 	tcase_add_test(tcase, many);
 	suite_add_tcase(suite, tcase);

@@ -140,7 +140,8 @@ static void end_ready(struct sweep *sweep)
 
 static void take_running(struct sweep *sweep, const struct thread_state_piece *piece)
 {
-	bool was_ready = piece->lane == sweep->ready_lane && piece->start_ns == sweep->ready_end_ns;
+	bool was_ready = sweep->ready_end_ns > 0 && piece->lane == sweep->ready_lane &&
+			 piece->start_ns == sweep->ready_end_ns;
 	if (was_ready)
 		sweep->ready_end_ns = 0;
 	level_queue_add(sweep->queue, piece->start_ns,

@@ -337,7 +337,7 @@ enum profile_note_kind {
 /* What is known of threads off the CPU. */
 enum profile_states {
 	PROFILE_STATES_SWITCHES = 1, /* whether they could run */
-	PROFILE_STATES_WAKES = 2,    /* since when (profile_slice.ready_ns); and stops */
+	PROFILE_STATES_WAKES = 2,    /* since when (profile_slice.ready_ns) */
 };
 
 /* When samples are taken. The interval (PROFILE_NOTE_INTERVAL) is their mean distance. */

@@ -509,18 +509,6 @@ void states_note_wake(struct states *states, uint32_t tid, uint64_t woken_ns)
 		state->woken_ns = woken_ns;
 }
 
-void states_note_stop(struct states *states, uint32_t tid, uint64_t time_ns)
-{
-	struct thread *thread = tracker_find_live(states->tracker, tid);
-	if (!thread)
-		return;
-	struct thread_state *state = &thread->state;
-	if (is_before_slice(state, time_ns) && state->before == PROFILE_STATE_BLOCKED)
-		state->before = PROFILE_STATE_STOPPED;
-	else if (state->now == PROFILE_STATE_BLOCKED && time_ns >= state->since_ns)
-		state->now = PROFILE_STATE_STOPPED;
-}
-
 void states_counts(const struct states *states, struct states_counts *counts)
 {
 	*counts = states->counts;

@@ -161,8 +161,6 @@ static void apply_all(struct tracker *tracker, struct states *states, const uint
 		states_apply(states, &record);
 		if (data[3] & 1)
 			states_note_wake(states, ID_BASE + data[3] % IDS, now_ns);
-		if (data[3] & 2)
-			states_note_stop(states, ID_BASE + data[3] % IDS, now_ns);
 		states_find(states, record.tid, &now);
 	}
 	collection_end_ns = now_ns < INT64_MAX ? now_ns : INT64_MAX;

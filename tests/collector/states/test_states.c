@@ -190,32 +190,6 @@ START_TEST(wakes)
 }
 END_TEST
 
-START_TEST(stops)
-{
-	struct states *states = fixture_states();
-	feed_launch(1000, APP, "app");
-	off(2000, APP, 0);
-	states_note_stop(states, APP, 1000); /* before */
-	ck_assert_int_eq(find(APP).state, PROFILE_STATE_BLOCKED);
-	states_note_stop(states, APP, 2500);
-	ck_assert_int_eq(find(APP).state, PROFILE_STATE_STOPPED);
-	on(3000, APP, 0);
-	off(3100, APP, 0);
-	on(4000, APP, 0);
-	states_note_stop(states, APP, 3200);
-	states_note_stop(states, THIRD, 3200);
-	preempt(4100, APP, 0);
-	states_note_stop(states, APP, 4200);
-	on(4300, APP, 0);
-	states_note_stop(states, APP, 4200);
-	off(4400, APP, 0);
-	expect("5000000 1000+1000 cpu 3 blocked ready 0\n"
-	       "5000000 3000+100 cpu 3 stopped ready 0\n"
-	       "5000000 4000+100 cpu 3 stopped ready 0\n"
-	       "5000000 4300+100 cpu 3 ready ready 0\n");
-}
-END_TEST
-
 /* Another thread than the first calls exec, and goes on under the first one's id. */
 START_TEST(exec_by_another_thread)
 {
@@ -500,7 +474,6 @@ int main(void)
 	tcase_add_test(tcase, births_and_ends);
 	tcase_add_test(tcase, long_runs_come_in_pieces);
 	tcase_add_test(tcase, wakes);
-	tcase_add_test(tcase, stops);
 	tcase_add_test(tcase, exec_by_another_thread);
 	tcase_add_test(tcase, unknown_threads);
 	tcase_add_test(tcase, losses);

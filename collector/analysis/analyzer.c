@@ -129,6 +129,11 @@ void analyzer_finish(struct analyzer *analyzer, uint64_t end_ns)
 		stacks_emit(analyzer->stacks);
 }
 
+uint64_t analyzer_stale_looks(const struct analyzer *analyzer)
+{
+	return analyzer->waits ? waits_stale_looks(analyzer->waits) : 0;
+}
+
 struct states *analyzer_states(const struct analyzer *analyzer)
 {
 	return analyzer->states;

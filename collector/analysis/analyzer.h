@@ -39,6 +39,9 @@ void analyzer_put_unended(struct analyzer *analyzer, const struct waits_unended 
  * the last record. */
 void analyzer_finish(struct analyzer *analyzer, uint64_t end_ns);
 
+/* As waits_stale_looks; 0 without waits. */
+uint64_t analyzer_stale_looks(const struct analyzer *analyzer);
+
 /* The threads' states; NULL: without switches. Borrowed. */
 struct states *analyzer_states(const struct analyzer *analyzer);
 

@@ -101,9 +101,10 @@ void session_say_observed(const struct session *session)
 		return;
 	struct observer_counts counts = observer_counts(session->observer);
 	log_line(session->log, LOG_VERBOSE,
-		 "%llu threads read while they waited, %llu of them still blocked, %llu missed, in "
-		 "%.4f s of CPU time",
+		 "%llu threads read while they waited, %llu of them still blocked, %llu of these "
+		 "too late, %llu missed, in %.4f s of CPU time",
 		 (unsigned long long)counts.reads, (unsigned long long)counts.looks,
+		 (unsigned long long)analyzer_stale_looks(session->analyzer),
 		 (unsigned long long)counts.missed, (double)counts.cpu_ns / 1e9);
 }
 

@@ -28,7 +28,10 @@ struct object_slot {
 
 void wait_objects_init(struct wait_objects *objects, struct stacks *stacks, struct emit *emit)
 {
-	*objects = (struct wait_objects){.emit = emit, .stacks = stacks, .key = hash_key_draw()};
+	*objects = (struct wait_objects){.emit = emit,
+					 .stacks = stacks,
+					 .key = hash_key_draw(),
+					 .most = WAIT_OBJECTS_MAX};
 }
 
 void wait_objects_finish(struct wait_objects *objects)
@@ -70,12 +73,15 @@ uint32_t wait_objects_get(struct wait_objects *objects, const struct process *pr
 		hash_table_find(&objects->table, sizeof(*slot), hash, is_object, &identity);
 	if (slot)
 		return slot->index;
+	if (objects->table.count < objects->most)
+		slot = hash_table_add(&objects->table, sizeof(*slot), hash);
+	if (!slot) {
+		objects->refused++;
+		return 0;
+	}
 	struct profile_object added = *object;
 	added.pid = process->pid;
 	added.variable = find_variable(objects, process, object->address);
-	slot = hash_table_add(&objects->table, sizeof(*slot), hash);
-	if (!slot)
-		return 0;
 	slot->identity = identity;
 	slot->index = emit_object(objects->emit, &added, name);
 	return slot->index;

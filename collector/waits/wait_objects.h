@@ -14,11 +14,15 @@ struct emit;
 struct process;
 struct stacks;
 
+enum { WAIT_OBJECTS_MAX = 1048576 };
+
 struct wait_objects {
 	struct emit *emit;     /* borrowed */
 	struct stacks *stacks; /* borrowed */
 	struct hash_table table;
 	struct hash_key key;
+	uint32_t most;    /* as many have a record */
+	uint64_t refused; /* waits for objects without one */
 };
 
 /* For the caller's memory; wait_objects_finish frees what it took. */
@@ -27,8 +31,8 @@ void wait_objects_finish(struct wait_objects *objects);
 
 /*
  * The record of an object of the process: its kind, address, number, type and created, with its
- * name (NULL: none). pid, name and variable are filled in here. A new one is written. Out of memory
- * it is the unknown object, 0.
+ * name (NULL: none). pid, name and variable are filled in here. A new one is written. Out of
+ * memory, or where there are too many, it is the unknown object, 0, and counts as refused.
  */
 uint32_t wait_objects_get(struct wait_objects *objects, const struct process *process,
 			  const struct profile_object *object, const char *name);

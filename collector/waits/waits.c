@@ -1,7 +1,9 @@
 #include "collector/waits/waits.h"
 
 #include "collector/perf/record.h"
+#include "collector/result/emit.h"
 #include "collector/waits/waits_private.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 struct waits *waits_create(const struct waits_config *config, struct tracker *tracker,
@@ -126,10 +128,27 @@ void waits_apply(struct waits *waits, const struct record *record, const struct 
 	apply_library(waits, record, state);
 }
 
+static void note_refused(const struct waits *waits, uint64_t end_ns)
+{
+	char text[120];
+	if (waits->objects.refused == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "%llu waits are for unknown objects: no room for more than %u distinct ones",
+		 (unsigned long long)waits->objects.refused, waits->objects.table.count);
+	emit_note(waits->emit, PROFILE_NOTE_WARNING, end_ns, .text = text);
+}
+
+uint64_t waits_stale_looks(const struct waits *waits)
+{
+	return waits->looked.stale;
+}
+
 void waits_end(struct waits *waits, uint64_t end_ns)
 {
 	sync_waits_end(waits, end_ns);
 	looked_waits_end(waits, end_ns);
 	bpf_waits_end(waits, end_ns);
 	sync_threads_put_all(waits);
+	note_refused(waits, end_ns);
 }

@@ -68,6 +68,9 @@ struct waits_unended {
 void waits_put_unended(struct waits *waits, const struct waits_unended *unended,
 		       const struct waits_state *state, uint64_t end_ns);
 
+/* Looks that say nothing, since their threads ran meanwhile. */
+uint64_t waits_stale_looks(const struct waits *waits);
+
 /* Writes the waits that did not end by end_ns, and the notes of what was not seen. Before the
  * tracker's end. */
 void waits_end(struct waits *waits, uint64_t end_ns);

@@ -1,7 +1,7 @@
 /* Looks and switches become waits. */
 #include "collector/context/stacks.h"
 #include "collector/machine/registers.h"
-#include "collector/waits/waits.h"
+#include "collector/waits/waits_private.h"
 #include "tests/collector/tracker_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>
@@ -140,6 +140,7 @@ START_TEST(stale)
 	finish(20 * MS);
 	expect_waits(0);
 	ck_assert_uint_eq(fake_emit_count(emit, "object "), 0);
+	ck_assert_uint_eq(waits_stale_looks(waits), 4);
 }
 END_TEST
 
@@ -402,6 +403,22 @@ START_TEST(many)
 }
 END_TEST
 
+/* Known ones are found in a full table too. */
+START_TEST(too_many_objects)
+{
+	waits->objects.most = 2;
+	for (uint32_t i = 0; i < 6; i++) {
+		block(TID + i, 10 * MS + i);
+		look(TID + i, 13 * MS + i, 10 * MS + i, SYS_futex, 0x600010 + 8 * (i % 3));
+		run(TID + i, 20 * MS + i, 10 * MS + i);
+	}
+	finish(200 * MS);
+	expect_waits(6);
+	ck_assert_uint_eq(fake_emit_count(emit, "object "), 2);
+	ck_assert_uint_eq(fake_emit_count(emit, "note 20 "), 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("looked_waits");
@@ -424,6 +441,7 @@ int main(void)
 	tcase_add_test(tcase, no_end);
 	tcase_add_test(tcase, written_soon);
 	tcase_add_test(tcase, many);
+	tcase_add_test(tcase, too_many_objects);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

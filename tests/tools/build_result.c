@@ -270,7 +270,7 @@ static void add_wait(struct builder *builder, const struct build_wait *wait)
 		.waker_node = add_stack(builder, wait->waker_stack, &verified),
 		.spin_ns = wait->spin_us * 1000,
 		.syscall = wait->syscall ? (uint16_t)wait->syscall : PROFILE_NO_SYSCALL,
-		.blocks = wait->blocks ? (uint16_t)wait->blocks : 1,
+		.blocks = wait->blocks ? (uint16_t)wait->blocks : wait->wait_us > 0,
 		.state = (uint8_t)(wait->stack ? wait->state : PROFILE_STACK_NONE),
 		.reason = (uint8_t)wait->reason,
 		.source = (uint8_t)wait->source,

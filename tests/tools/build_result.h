@@ -66,7 +66,7 @@ struct build_wait {
 	unsigned waker;          /* thread, counted from 1; 0: none */
 	const char *waker_stack; /* NULL: not known */
 	unsigned syscall;        /* 0: PROFILE_NO_SYSCALL */
-	unsigned blocks;         /* 0: 1 */
+	unsigned blocks;         /* 0: 1, without wait_us none */
 	enum profile_wait_source source;
 	unsigned flags; /* PROFILE_WAIT_... */
 };

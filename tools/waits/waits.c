@@ -7,20 +7,25 @@
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
 #include "tools/samples/tally.h"
+#include "tools/states/thread_states.h"
 #include "tools/waits/poor_time.h"
 #include "tools/waits/wait_items.h"
 #include <stdlib.h>
 #include <string.h>
 
+struct stretch {
+	uint64_t start_ns;
+	uint64_t end_ns;
+};
+
 struct collecting {
 	struct waits *waits;
 	struct profile_reader *reader;
-	const struct filter *filter;
 	struct poor_time poor;
 	struct index_map map;     /* of the entries */
 	struct task_filter tasks; /* the filter's conditions on tasks */
 	bool *takes_thread;       /* by index, and of PROFILE_NONE behind the last */
-	uint64_t start_ns;        /* of the collection */
+	struct stretch part;      /* of the run, the filter's */
 };
 
 /* The part of an entry before its sums. */
@@ -74,29 +79,27 @@ static uint64_t until(uint64_t start_ns, uint64_t length_ns)
 	return length_ns > UINT64_MAX - start_ns ? UINT64_MAX : start_ns + length_ns;
 }
 
-struct stretch {
-	uint64_t start_ns;
-	uint64_t end_ns;
-};
-
 static uint64_t length_of(const struct stretch *stretch)
 {
 	return stretch->end_ns - stretch->start_ns;
 }
 
 /* What of the time from start_ns on lies in the filter's part of the run. */
-static struct stretch cut_to_part(const struct collecting *collecting, uint64_t start_ns,
-				  uint64_t length_ns)
+static struct stretch cut_to_part(const struct stretch *part, uint64_t start_ns, uint64_t length_ns)
 {
-	const struct filter *filter = collecting->filter;
-	uint64_t from_ns = until(collecting->start_ns, filter->from_ns);
-	uint64_t to_ns = filter->to_ns ? until(collecting->start_ns, filter->to_ns) : UINT64_MAX;
 	uint64_t end_ns = until(start_ns, length_ns);
-	if (start_ns < from_ns)
-		start_ns = from_ns;
-	if (end_ns > to_ns)
-		end_ns = to_ns;
+	if (start_ns < part->start_ns)
+		start_ns = part->start_ns;
+	if (end_ns > part->end_ns)
+		end_ns = part->end_ns;
 	return (struct stretch){start_ns, end_ns > start_ns ? end_ns : start_ns};
+}
+
+/* It spins before it blocks, or never does. */
+static uint64_t spin_start(const struct profile_wait_info *info)
+{
+	uint64_t before_ns = info->wait.blocks > 0 ? info->wait.spin_ns : 0;
+	return info->start_ns > before_ns ? info->start_ns - before_ns : 0;
 }
 
 static struct waits_sum measure(const struct collecting *collecting,
@@ -104,18 +107,20 @@ static struct waits_sum measure(const struct collecting *collecting,
 {
 	const struct profile_wait *wait = &info->wait;
 	uint64_t woken_ns = until(info->start_ns, wait->wait_ns);
-	struct stretch waiting = cut_to_part(collecting, info->start_ns, wait->wait_ns);
-	struct stretch ready = cut_to_part(collecting, woken_ns, wait->ready_ns);
+	const struct stretch *part = &collecting->part;
+	struct stretch waiting = cut_to_part(part, info->start_ns, wait->wait_ns);
+	struct stretch ready = cut_to_part(part, woken_ns, wait->ready_ns);
+	struct stretch spinning = cut_to_part(part, spin_start(info), wait->spin_ns);
+	bool starts_inside = info->start_ns >= part->start_ns && info->start_ns < part->end_ns;
 	struct waits_sum sum = {
 		.wait_ns = length_of(&waiting),
 		.ready_ns = length_of(&ready),
-		.spin_ns = wait->spin_ns,
+		.spin_ns = length_of(&spinning),
 		.poor_ns = poor_time_between(&collecting->poor, waiting.start_ns, waiting.end_ns),
 		.timeouts = (wait->flags & PROFILE_WAIT_TIMED_OUT) != 0,
 		.unended = (wait->flags & PROFILE_WAIT_UNENDED) != 0,
 	};
-	bool is_whole = sum.wait_ns == wait->wait_ns && sum.ready_ns == wait->ready_ns;
-	sum.count = is_whole || sum.wait_ns > 0 || sum.ready_ns > 0;
+	sum.count = starts_inside || sum.wait_ns > 0 || sum.ready_ns > 0 || sum.spin_ns > 0;
 	sum.most_ns = sum.wait_ns;
 	return sum;
 }
@@ -153,6 +158,15 @@ static bool *choose_threads(const struct profile_reader *reader, const struct fi
 	return takes;
 }
 
+static struct stretch choose_part(const struct profile_reader *reader, const struct filter *filter)
+{
+	struct collected collected;
+	collected_init(&collected, reader, filter);
+	struct stretch part = {collected.start_ns, filter->to_ns ? collected.end_ns : UINT64_MAX};
+	collected_finish(&collected);
+	return part;
+}
+
 /* The conditions on functions are those of the function that waits. */
 static void drop_functions(struct waits *waits, const struct functions *functions,
 			   const struct filter *filter)
@@ -176,14 +190,12 @@ TBRW_U32 result_waits_collect(struct waits *waits, struct profile_reader *reader
 	struct collecting collecting = {
 		.waits = waits,
 		.reader = reader,
-		.filter = filter,
+		.part = choose_part(reader, filter),
 		.takes_thread = choose_threads(reader, filter),
 	};
 	*waits = (struct waits){0};
 	waits->threads = xalloc_zeroed((size_t)profile_reader_thread_count(reader) + 1,
 				       sizeof(*waits->threads));
-	if (profile_reader_clock_count(reader) > 0)
-		collecting.start_ns = profile_reader_clock(reader, 0)->raw_ns;
 	TBRW_U32 code = task_filter_load(&collecting.tasks, reader, filter);
 	if (code == VT_SUCCESS && target > 0 && profile_reader_states(reader) != 0)
 		code = poor_time_collect(&collecting.poor, reader, target);

@@ -2,8 +2,11 @@
 #include "tests/support/suite.h"
 #include "tests/tools/render_report.h"
 #include "tests/tools/waited_result.h"
+#include "tools/functions/filter.h"
 #include "tools/samples/tally.h"
+#include "tools/stacks/sampled_result.h"
 #include "tools/waits/poor_time.h"
+#include "tools/waits/waits.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,6 +189,68 @@ START_TEST(test_filters)
 	ck_assert_ptr_nonnull(strstr(text, filters[_i].first_row));
 	ck_assert_uint_eq(lines, 1 + filters[_i].rows);
 	free(text);
+}
+END_TEST
+
+/* A part of the run has what lies in it: of spinning too, which comes before the block, or, at 1 s,
+ * is all there is. The last one has no length. */
+START_TEST(test_part)
+{
+	static const struct build_wait waits[] = {
+		{.thread = 0,
+		 .object = 1,
+		 .stack = "app:main app:take libc:pthread_mutex_lock",
+		 .start_us = 500000,
+		 .wait_us = 100000,
+		 .spin_us = 200000,
+		 .source = PROFILE_WAIT_BY_LIBRARY},
+		{.thread = 0,
+		 .object = 1,
+		 .stack = "app:main app:take libc:pthread_mutex_lock",
+		 .start_us = 1000000,
+		 .spin_us = 100000,
+		 .source = PROFILE_WAIT_BY_LIBRARY},
+		{.thread = 0,
+		 .object = 1,
+		 .stack = "app:main app:take libc:pthread_mutex_lock",
+		 .start_us = 1500000,
+		 .source = PROFILE_WAIT_BY_LIBRARY},
+	};
+	static const struct {
+		const char *from, *to;
+		unsigned count;
+		uint64_t wait_us, spin_us;
+	} parts[] = {
+		{"0s", "2s", 3, 100000, 300000},
+		{"0.4s", "1s", 1, 100000, 100000},
+		{"0.55s", "1.05s", 2, 50000, 50000},
+		{"0.7s", "0.9s", 0, 0, 0},
+		{"1.5s", "2s", 1, 0, 0},
+		{"1.2s", "1.5s", 0, 0, 0},
+	};
+	struct build_result result = waited_result;
+	struct sampled_result sampled;
+	struct waits found;
+	result.waits = waits;
+	result.wait_count = COUNT(waits);
+	build_result_write(build_path, &result);
+	for (size_t i = 0; i < COUNT(parts); i++) {
+		struct filter filter = {0};
+		ck_assert_ptr_null(filter_set_from(&filter, parts[i].from));
+		ck_assert_ptr_null(filter_set_to(&filter, parts[i].to));
+		ck_assert_int_eq(sampled_result_open(&sampled, build_path, &filter, TALLY_BY_THREAD,
+						     true),
+				 0);
+		ck_assert_uint_eq(result_waits_collect(&found, sampled.reader, sampled.functions,
+						       &filter, 0),
+				  VT_SUCCESS);
+		ck_assert_uint_eq(found.sum.count, parts[i].count);
+		ck_assert_uint_eq(found.sum.wait_ns, parts[i].wait_us * 1000);
+		ck_assert_uint_eq(found.sum.spin_ns, parts[i].spin_us * 1000);
+		result_waits_finish(&found);
+		sampled_result_close(&sampled);
+		filter_finish(&filter);
+	}
 }
 END_TEST
 
@@ -554,6 +619,7 @@ int main(void)
 	tcase_add_test(cases, test_account);
 	tcase_add_test(cases, test_more_than_blocked);
 	tcase_add_loop_test(cases, test_filters, 0, 6);
+	tcase_add_test(cases, test_part);
 	tcase_add_test(cases, test_wall);
 	tcase_add_loop_test(cases, test_wall_is_exact, 0, 4);
 	tcase_add_loop_test(cases, test_names, 0, (int)COUNT(names));

@@ -75,7 +75,8 @@ static bool adds_up(uint32_t kind)
 {
 	return kind == PROFILE_NOTE_SAMPLES_LOST || kind == PROFILE_NOTE_RECORDS_LOST ||
 	       kind == PROFILE_NOTE_BYTES_LOST || kind == PROFILE_NOTE_OUT_OF_ORDER ||
-	       kind == PROFILE_NOTE_THROTTLED || kind == PROFILE_NOTE_PAUSED;
+	       kind == PROFILE_NOTE_THROTTLED || kind == PROFILE_NOTE_PAUSED ||
+	       kind == PROFILE_NOTE_WAITS_LOST;
 }
 
 static void take_note(struct overview *overview, const struct profile_note *note, const char *text)
@@ -85,7 +86,7 @@ static void take_note(struct overview *overview, const struct profile_note *note
 		return;
 	struct overview_number *number = &overview->notes[note->kind];
 	number->is_known = true;
-	if (note->kind == PROFILE_NOTE_NOT_FOLLOWED)
+	if (note->kind == PROFILE_NOTE_NOT_FOLLOWED || note->kind == PROFILE_NOTE_WAITS_HIDDEN)
 		number->value++;
 	else
 		number->value = note->value + (adds_up(note->kind) ? number->value : 0);

@@ -15,11 +15,11 @@ struct overview_number {
 	uint64_t is_known; /* or 0 */
 };
 
-#define OVERVIEW_NOTES (PROFILE_NOTE_EVENT + 1)
+#define OVERVIEW_NOTES (PROFILE_NOTE_WAITS_HIDDEN + 1)
 
 struct overview {
 	/* By enum profile_note_kind: the sum of notes to add up, 0 without any; of other kinds the
-	 * last note; of programs not followed, their number. */
+	 * last note; of programs not followed, and of processes with hidden waits, the number. */
 	struct overview_number notes[OVERVIEW_NOTES];
 	struct overview_number file_bytes;
 	struct overview_number target_pid;

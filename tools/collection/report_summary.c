@@ -468,6 +468,12 @@ static struct json_object *summary_object(const struct report_input *input,
 	}
 	if (states->concurrency)
 		put_member(object, "states", states_overview_object(states));
+	if (notes[PROFILE_NOTE_WAITS].is_known) {
+		put_member(object, "waits.lost",
+			   json_object_new_uint64(notes[PROFILE_NOTE_WAITS_LOST].value));
+		put_member(object, "waits.hidden_processes",
+			   json_object_new_uint64(notes[PROFILE_NOTE_WAITS_HIDDEN].value));
+	}
 	return object;
 }
 

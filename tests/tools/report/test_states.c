@@ -332,6 +332,23 @@ START_TEST(summary)
 }
 END_TEST
 
+START_TEST(waits_json)
+{
+	struct build_result result = known;
+	struct json_object *waits;
+	result.wait_sources = 1u << PROFILE_WAIT_BY_OBSERVER;
+	result.waits_lost = 12;
+	char *text = render(&result, "summary", report_summary_print, TALLY_BY_REASON,
+			    (const char *const[]){"--format", "json", NULL});
+	struct json_object *object = json_tokener_parse(text);
+	ck_assert(json_object_object_get_ex(object, "waits", &waits));
+	ck_assert_double_eq(number_of(waits, "lost"), 12);
+	ck_assert_double_eq(number_of(waits, "hidden_processes"), 0);
+	json_object_put(object);
+	free(text);
+}
+END_TEST
+
 START_TEST(summary_json)
 {
 	char *text = render(&known, "summary", report_summary_print, TALLY_BY_REASON,
@@ -342,6 +359,7 @@ START_TEST(summary_json)
 	ck_assert_double_eq(number_of(states, "average_cpus"), 0.9);
 	ck_assert_double_eq(number_of(states, "wait_s"), 1.15);
 	ck_assert_double_eq(number_of(states, "waits"), 2);
+	ck_assert(!json_object_object_get_ex(object, "waits", NULL));
 	ck_assert_double_eq_tol(number_of(states, "cpu_time_difference"), 0.058824, 1e-9);
 	ck_assert(json_object_object_get_ex(states, "elapsed", &elapsed));
 	ck_assert_double_eq(number_of(elapsed, "poor_s"), 1.4);
@@ -443,6 +461,7 @@ int main(void)
 	tcase_add_test(tcase, killed);
 	tcase_add_test(tcase, summary);
 	tcase_add_test(tcase, summary_json);
+	tcase_add_test(tcase, waits_json);
 	tcase_add_test(tcase, summary_of_losses);
 	tcase_add_test(tcase, refused);
 	suite_add_tcase(suite, tcase);

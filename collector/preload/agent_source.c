@@ -122,12 +122,16 @@ static enum taken take_record(struct agent_source *agent, size_t ring, uint64_t 
 	return TAKEN;
 }
 
-static void take_ring(struct agent_source *agent, size_t ring, uint64_t owner, uint64_t now)
+static void take_ring(struct agent_source *agent, size_t ring, uint64_t owner)
 {
 	struct channel_control *control = &agent->channel->controls[ring];
 	/* The writer's bytes before its head. */
 	uint64_t head = __atomic_load_n(&control->head, __ATOMIC_ACQUIRE);
 	uint64_t begin = agent->tails[ring];
+	if (head == begin)
+		return;
+	/* After the head: what was written before it has earlier times. */
+	uint64_t now = clock_now();
 	enum taken taken = head - begin <= CHANNEL_RING_SIZE ? TAKEN : NO_RECORD;
 	while (taken == TAKEN && agent->tails[ring] != head)
 		taken = take_record(agent, ring, owner, head - agent->tails[ring], now);
@@ -168,7 +172,7 @@ static void take(const struct source *source)
 		uint64_t owner = __atomic_load_n(&agent->channel->owners[ring], __ATOMIC_ACQUIRE);
 		if (owner == 0)
 			continue;
-		take_ring(agent, ring, owner, now);
+		take_ring(agent, ring, owner);
 		if (looks)
 			free_ring(agent, ring, owner);
 	}

@@ -4,6 +4,8 @@
 #include "collector/preload/agent_source.h"
 #include "tests/support/suite.h"
 #include <check.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -320,6 +322,47 @@ START_TEST(bounded)
 }
 END_TEST
 
+enum { WRITTEN = 20000 };
+
+/* Writes the last ring as a thread of the target does. */
+static void *write_all(void *unused)
+{
+	struct channel_control *control = &channel->controls[CHANNEL_RINGS - 1];
+	for (uint64_t i = 0; i < WRITTEN; i++) {
+		uint64_t head = control->head;
+		while (head - __atomic_load_n(&control->tail, __ATOMIC_ACQUIRE) >
+		       CHANNEL_RING_SIZE - sizeof(struct channel_record))
+			sched_yield();
+		struct channel_record record = wait_of(i + 1, 0);
+		record.end_ns = clock_now();
+		for (size_t at = 0; at < sizeof(record); at++)
+			channel->rings[CHANNEL_RINGS - 1][(head + at) % CHANNEL_RING_SIZE] =
+				((const uint8_t *)&record)[at];
+		__atomic_store_n(&control->head, head + sizeof(record), __ATOMIC_RELEASE);
+	}
+	return unused;
+}
+
+/* Records that come while the rings before theirs are looked at are as good as others. */
+START_TEST(written_meanwhile)
+{
+	pthread_t writer;
+	uint64_t seen = 0;
+	for (size_t i = 0; i < CHANNEL_RINGS; i++)
+		channel->owners[i] = owner();
+	ck_assert_int_eq(pthread_create(&writer, NULL, write_all, NULL), 0);
+	while (seen < WRITTEN) {
+		const void *bytes;
+		size_t size;
+		source.kind->refresh(&source);
+		while (source.kind->peek(&source, &bytes, &size))
+			assert_next(++seen);
+	}
+	pthread_join(writer, NULL);
+	assert_none();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("agent_source");
@@ -327,6 +370,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, by_time_over_rings);
+	tcase_add_test(tcase, written_meanwhile);
 	tcase_add_test(tcase, taken_in_between);
 	tcase_add_test(tcase, around_the_end);
 	tcase_add_test(tcase, stack_and_registers);

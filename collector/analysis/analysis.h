@@ -18,6 +18,7 @@ struct analysis_config {
 	bool waits;                           /* what blocked threads wait for; needs switches */
 	enum profile_wait_source wait_source; /* who sees the waits */
 	uint64_t wait_threshold_ns;           /* shorter ones have no record */
+	bool without_children;                /* as in waits_config */
 };
 
 struct analysis {

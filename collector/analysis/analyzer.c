@@ -20,7 +20,8 @@ struct analyzer {
 static bool create_parts(struct analyzer *analyzer, struct emit *emit)
 {
 	const struct analysis_config *config = &analyzer->config;
-	const struct waits_config waits = {config->wait_source, config->wait_threshold_ns};
+	const struct waits_config waits = {config->wait_source, config->wait_threshold_ns,
+					   config->without_children};
 	analyzer->stacks = stacks_create(emit, config->collapse);
 	if (!analyzer->stacks)
 		return false;
@@ -84,7 +85,8 @@ static struct waits_state find_state(const struct analyzer *analyzer, uint32_t t
 static void apply_waits(struct analyzer *analyzer, const struct record *record)
 {
 	struct waits_state state = {.state = PROFILE_STATE_UNKNOWN};
-	if (record->kind == RECORD_SWITCH || record->kind == RECORD_LOOK)
+	if (record->kind == RECORD_SWITCH || record->kind == RECORD_LOOK ||
+	    record->kind == RECORD_SYNC_WAIT)
 		state = find_state(analyzer, record->tid);
 	waits_apply(analyzer->waits, record, &state);
 }

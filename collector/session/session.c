@@ -106,6 +106,7 @@ static int set_up(struct session *session, struct failure *failure)
 		.waits = options->analysis->waits,
 		.wait_source = session->wait_source,
 		.wait_threshold_ns = session->wait_threshold_ns,
+		.without_children = !options->children,
 	};
 	if (session->tracker)
 		session->analyzer = analyzer_create(&analysis, session->tracker, session->emit);

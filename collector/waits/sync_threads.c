@@ -161,6 +161,24 @@ static bool is_off(const struct waits_state *state)
 	       state->state == PROFILE_STATE_READY;
 }
 
+/* A switch's own time may belong to the run behind it (states/): the block ends where that begins,
+ * which is known once the thread runs. */
+static void set_end(struct sync_thread *thread, const struct waits_state *state)
+{
+	if (state->state != PROFILE_STATE_RUNNING || thread->stretch_count == 0)
+		return;
+	struct stretch *last = &thread->stretches[(thread->stretch_count - 1) % STRETCHES];
+	if (state->since_ns >= last->from_ns && state->since_ns < last->to_ns)
+		last->to_ns = state->since_ns;
+}
+
+void sync_threads_run(struct sync_threads *threads, uint32_t tid, const struct waits_state *state)
+{
+	struct sync_thread *thread = find_thread(threads, tid);
+	if (thread)
+		set_end(thread, state);
+}
+
 void sync_threads_switch(struct waits *waits, const struct record *record,
 			 const struct waits_state *state)
 {
@@ -171,11 +189,15 @@ void sync_threads_switch(struct waits *waits, const struct record *record,
 		threads->next_flush_ns = waits->now_ns + HOLD_NS / 2;
 		put_all_before(waits, waits->now_ns - HOLD_NS);
 	}
-	if (record->switched.out || !find_process(threads, record->pid))
+	if (!find_process(threads, record->pid))
 		return;
 	struct sync_thread *thread = get_thread(threads, record->pid, record->tid);
 	if (!thread)
 		return;
+	if (record->switched.out) {
+		set_end(thread, state);
+		return;
+	}
 	if (!is_off(state) || state->since_ns > record->time_ns) {
 		thread->known_ns = record->time_ns;
 		return;
@@ -231,7 +253,8 @@ bool sync_threads_hold(struct waits *waits, const struct profile_wait *wait, uin
 }
 
 /* Adds up the call's stretches off the CPU. */
-static void fill_times(const struct sync_thread *thread, struct sync_call *call)
+static void fill_times(const struct sync_threads *threads, const struct sync_thread *thread,
+		       struct sync_call *call)
 {
 	uint64_t ready_ns = 0;
 	size_t oldest = thread->stretch_count > STRETCHES ? thread->stretch_count - STRETCHES : 0;
@@ -258,7 +281,7 @@ static void fill_times(const struct sync_thread *thread, struct sync_call *call)
 	uint64_t before = (call->blocks > 0 ? call->start_ns : call->end_ns) - call->begin_ns;
 	call->spin_ns = before > ready_ns ? before - ready_ns : 0;
 	call->is_known = thread->known_ns != 0 && thread->known_ns <= call->begin_ns &&
-			 (i > oldest || oldest == 0);
+			 threads->lost_ns <= call->begin_ns && (i > oldest || oldest == 0);
 }
 
 /* Drops the held waits that overlap the call, youngest first; wait takes over what only they know:
@@ -294,7 +317,7 @@ void sync_threads_cover(struct waits *waits, uint32_t tid, struct sync_call *cal
 	call->spin_ns = 0;
 	call->is_known = false;
 	if (thread)
-		fill_times(thread, call);
+		fill_times(&waits->sync_threads, thread, call);
 	if (!call->is_known) {
 		call->start_ns = call->begin_ns;
 		call->wait_ns = call->end_ns - call->begin_ns;

@@ -21,6 +21,7 @@ struct sync_threads {
 	struct hash_table processes;
 	struct hash_key key;
 	uint64_t next_flush_ns;
+	uint64_t lost_ns; /* switches were lost before this time; 0: none */
 };
 
 void sync_threads_init(struct sync_threads *threads);
@@ -32,9 +33,12 @@ void sync_threads_know(struct sync_threads *threads, uint32_t pid, uint32_t tid)
 /* The library is in the process no more; whether it was there. */
 bool sync_threads_forget(struct sync_threads *threads, uint32_t pid);
 
-/* A thread gets its CPU, after the state. */
+/* A thread gets its CPU, after the state, or leaves it. */
 void sync_threads_switch(struct waits *waits, const struct record *record,
 			 const struct waits_state *state);
+
+/* What a thread does at the end of a call, after its last switch. */
+void sync_threads_run(struct sync_threads *threads, uint32_t tid, const struct waits_state *state);
 
 /* A thread ended: its waits that were held back are written. */
 void sync_threads_end(struct waits *waits, uint32_t tid);

@@ -184,16 +184,20 @@ static void apply_new(struct waits *waits, const struct record *record, struct p
 	sync_objects_make(&waits->sync_objects, record->pid, record->sync.object, stack.node);
 }
 
-void sync_waits_apply(struct waits *waits, const struct record *record)
+void sync_waits_apply(struct waits *waits, const struct record *record,
+		      const struct waits_state *state)
 {
 	/* What the target says of itself: nobody else's processes and threads come to be by it. */
 	struct process *process = tracker_find_process(waits->tracker, record->pid);
 	if (!process || !tracker_find_thread(waits->tracker, record->pid, record->tid)) {
-		waits->sync_waits.unknown++;
+		/* The library is in children, too, that are not collected. */
+		bool is_wanted = process || !waits->config.without_children;
+		waits->sync_waits.unknown += is_wanted && record->kind == RECORD_SYNC_WAIT;
 		return;
 	}
 	tracker_prepare(waits->tracker, process, record->time_ns);
 	sync_threads_know(&waits->sync_threads, record->pid, record->tid);
+	sync_threads_run(&waits->sync_threads, record->tid, state);
 	if (record->kind == RECORD_SYNC_WAIT)
 		apply_wait(waits, record, process);
 	else if (record->kind == RECORD_SYNC_WAKE)

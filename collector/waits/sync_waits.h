@@ -18,6 +18,7 @@
 struct record;
 struct sync_pending;
 struct waits;
+struct waits_state;
 
 /* Waits in the order of their coming. */
 struct sync_queue {
@@ -30,13 +31,14 @@ struct sync_queue {
 struct sync_waits {
 	struct sync_queue fresh;
 	struct sync_queue unmatched; /* looked for in vain, once */
-	uint64_t unknown;            /* records of threads that nobody knows, or no memory */
+	uint64_t unknown;            /* waits of threads that nobody knows */
 };
 
 void sync_waits_finish(struct sync_waits *waits); /* writes nothing */
 
-/* Applies a RECORD_SYNC_WAIT, _WAKE or _NEW. */
-void sync_waits_apply(struct waits *waits, const struct record *record);
+/* Applies a RECORD_SYNC_WAIT, _WAKE or _NEW. state: of the thread, for a wait. */
+void sync_waits_apply(struct waits *waits, const struct record *record,
+		      const struct waits_state *state);
 
 /* Writes the waits whose time has come. */
 void sync_waits_advance(struct waits *waits);

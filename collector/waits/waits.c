@@ -99,10 +99,14 @@ static void apply_library(struct waits *waits, const struct record *record,
 	case RECORD_SYNC_WAIT:
 	case RECORD_SYNC_WAKE:
 	case RECORD_SYNC_NEW:
-		sync_waits_apply(waits, record);
+		sync_waits_apply(waits, record, state);
 		break;
 	case RECORD_SWITCH:
 		sync_threads_switch(waits, record, state);
+		break;
+	case RECORD_LOST:
+		if (record->has_lost_switches)
+			waits->sync_threads.lost_ns = record->time_ns;
 		break;
 	case RECORD_EXIT:
 	case RECORD_FORK:

@@ -26,6 +26,7 @@ struct waits;
 struct waits_config {
 	enum profile_wait_source source; /* of waits in system calls */
 	uint64_t threshold_ns;           /* shorter waits have no record */
+	bool without_children;           /* waits of processes that nobody knows are not wanted */
 };
 
 /* All are borrowed. NULL: out of memory. */

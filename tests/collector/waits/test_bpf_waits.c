@@ -17,7 +17,7 @@ static struct waits *waits;
 
 static void setup(void)
 {
-	static const struct waits_config config = {PROFILE_WAIT_BY_BPF, 10000};
+	static const struct waits_config config = {PROFILE_WAIT_BY_BPF, 10000, false};
 	fixture_setup();
 	feed_launch(1, PID, "target");
 	stacks = stacks_create(emit, true);

@@ -15,7 +15,7 @@ static struct waits *waits;
 
 static void setup(void)
 {
-	static const struct waits_config config = {PROFILE_WAIT_BY_OBSERVER, 3 * MS};
+	static const struct waits_config config = {PROFILE_WAIT_BY_OBSERVER, 3 * MS, false};
 	fixture_setup();
 	feed_launch(1, PID, "target");
 	stacks = stacks_create(emit, true);

@@ -15,7 +15,7 @@ static struct waits *waits;
 
 static void setup(void)
 {
-	static const struct waits_config config = {PROFILE_WAIT_BY_OBSERVER, 3 * MS};
+	static const struct waits_config config = {PROFILE_WAIT_BY_OBSERVER, 3 * MS, false};
 	fixture_setup();
 	feed_launch(1, PID, "target");
 	feed_fork(2, PID, TID, PID, PID);
@@ -292,17 +292,78 @@ START_TEST(created)
 }
 END_TEST
 
-/* The target may claim to be anybody. */
-START_TEST(unknown_threads)
+/* The states may begin the run before its switch's record: then waits and runs are as long as the
+ * thread's life, whether the call's record or the next switch comes first. */
+START_TEST(blocks_end_where_runs_begin)
 {
-	struct record record = make(RECORD_SYNC_WAIT, PROFILE_SYNC_MUTEX, 10 * MS, 30 * MS);
+	struct waits_state running = {PROFILE_STATE_RUNNING, 20 * MS - 1000};
+	struct record out = {.kind = RECORD_SWITCH, .switched.out = true};
+	introduce();
+	run_after(PROFILE_STATE_BLOCKED, 11 * MS, 20 * MS);
+	out.pid = PID;
+	out.tid = TID;
+	out.time_ns = 21 * MS;
+	waits_apply(waits, &out, &running);
+	run_after(PROFILE_STATE_BLOCKED, 21 * MS, 30 * MS);
+	struct record record = make(RECORD_SYNC_WAIT, PROFILE_SYNC_MUTEX, 10 * MS, 31 * MS);
+	record.pid = PID;
+	record.tid = TID;
+	record.time_ns = 31 * MS;
+	running.since_ns = 30 * MS - 2000;
+	waits_apply(waits, &record, &running);
+	struct profile_wait wait = last(1);
+	ck_assert_uint_eq(wait.wait_ns, 18 * MS - 3000);
+	ck_assert_uint_eq(wait.blocks, 2);
+}
+END_TEST
+
+/* A call that began before a loss may have blocked unseen. */
+START_TEST(switches_lost)
+{
+	struct record lost = {.kind = RECORD_LOST, .has_lost_switches = true};
+	introduce();
+	run_after(PROFILE_STATE_BLOCKED, 13 * MS, 33 * MS);
+	apply(&lost, TID, 35 * MS);
+	wait_for(PROFILE_SYNC_MUTEX, 10 * MS, 40 * MS);
+	waits_end(waits, 1000ull * MS);
+	ck_assert_uint_eq(fake_emit_last_wait(emit).wait_ns, 30 * MS);
+	ck_assert_uint_eq(fake_emit_last_wait(emit).spin_ns, 0);
+	run_after(PROFILE_STATE_BLOCKED, 53 * MS, 63 * MS);
+	wait_for(PROFILE_SYNC_MUTEX, 50 * MS, 70 * MS);
+	ck_assert_uint_eq(last(2).wait_ns, 10 * MS);
+	ck_assert_uint_eq(fake_emit_last_wait(emit).spin_ns, 3 * MS);
+}
+END_TEST
+
+static void tell_of_nobody(enum record_kind kind)
+{
+	struct record record = make(kind, PROFILE_SYNC_MUTEX, 10 * MS, 30 * MS);
 	struct waits_state state = {PROFILE_STATE_RUNNING, 0};
 	record.pid = 1;
 	record.tid = 1;
 	record.time_ns = 30 * MS;
 	waits_apply(waits, &record, &state);
+}
+
+/* The target may claim to be anybody. */
+START_TEST(unknown_threads)
+{
+	tell_of_nobody(RECORD_SYNC_WAIT);
+	tell_of_nobody(RECORD_SYNC_WAKE);
+	tell_of_nobody(RECORD_SYNC_NEW);
+	ck_assert_uint_eq(waits->sync_waits.unknown, 1);
 	last(0);
 	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
+}
+END_TEST
+
+/* Children that are not collected have the library, and no waits are lost. */
+START_TEST(unwanted_children)
+{
+	waits->config.without_children = true;
+	tell_of_nobody(RECORD_SYNC_WAIT);
+	last(0);
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 0);
 }
 END_TEST
 
@@ -324,7 +385,10 @@ int main(void)
 	tcase_add_test(tcase, woken_before_it_ran);
 	tcase_add_test(tcase, held_back);
 	tcase_add_test(tcase, created);
+	tcase_add_test(tcase, blocks_end_where_runs_begin);
+	tcase_add_test(tcase, switches_lost);
 	tcase_add_test(tcase, unknown_threads);
+	tcase_add_test(tcase, unwanted_children);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -47,7 +47,7 @@ static void begin_again(void)
 {
 	agent_thread = (struct agent_thread){.stack_low = agent_thread.stack_low};
 	/* Most are zero, and their pages stay shared with the parent. */
-	for (size_t i = 0; i < AGENT_SLOTS; i++)
+	for (size_t i = 0; i < SLOTS; i++)
 		if (atomic_load_explicit(&agent.waiting[i], memory_order_relaxed) != 0)
 			atomic_store_explicit(&agent.waiting[i], 0, memory_order_relaxed);
 	atomic_store_explicit(agent.pid, (uint32_t)getpid(), memory_order_relaxed);

@@ -10,12 +10,11 @@
 
 #include "collector/agent/channel.h"
 #include "collector/agent/real.h"
+#include "collector/agent/slot.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum { AGENT_SLOTS = 4096 };
 
 struct agent {
 	struct real_functions real;
@@ -23,11 +22,11 @@ struct agent {
 	/* Private memory that a fork's child finds zeroed: else the process's id. */
 	_Atomic uint32_t *pid;
 	uintptr_t main_top; /* above the main thread's frames */
-	/* Threads that wait, by the hash of the object's address: who finds 0 at an unlock has
-	 * nobody to wake. A thread that is cancelled or jumps out of its wait stays counted, which
-	 * costs the object's later unlocks some time. */
-	_Atomic uint32_t waiting[AGENT_SLOTS];
-	_Atomic uint64_t since[AGENT_SLOTS]; /* at the latest, the first of them */
+	/* Threads that wait: who finds none for an object at its unlock has nobody to wake. A
+	 * thread that is cancelled or jumps out of its wait stays counted, which costs the object's
+	 * later unlocks some time. */
+	_Atomic uint64_t waiting[SLOTS];
+	_Atomic uint64_t since[SLOTS]; /* at the latest, the first of them */
 };
 
 /* What a thread knows of itself. */
@@ -57,12 +56,6 @@ static inline const struct real_functions *agent_real(void)
 
 /* Whether something is recorded; in a fork's child, after its own state was made. */
 bool agent_is_active(void);
-
-static inline size_t agent_slot(const volatile void *object)
-{
-	uint64_t hash = (uint64_t)(uintptr_t)object * 0x9e3779b97f4a7c15ull;
-	return (size_t)(hash >> 52);
-}
 
 /* CLOCK_MONOTONIC_RAW. */
 uint64_t agent_now(void);

@@ -7,20 +7,17 @@ bool agent_wait_begin(struct agent_call *call)
 {
 	if (!agent_is_active())
 		return false;
-	size_t slot = agent_slot(call->object);
+	size_t slot = slot_of(call->object);
 	call->begin_ns = agent_now();
 	/* Who wakes us between the two has a `since` that is too old at most: it records more. */
-	if (atomic_fetch_add_explicit(&agent.waiting[slot], 1, memory_order_seq_cst) == 0)
+	if (slot_add(&agent.waiting[slot], call->object))
 		atomic_store_explicit(&agent.since[slot], call->begin_ns, memory_order_relaxed);
 	return true;
 }
 
 void agent_wait_cancel(const struct agent_call *call)
 {
-	_Atomic uint32_t *waiting = &agent.waiting[agent_slot(call->object)];
-	/* In a fork's child the count begins again. */
-	if (atomic_load_explicit(waiting, memory_order_relaxed) != 0)
-		atomic_fetch_sub_explicit(waiting, 1, memory_order_relaxed);
+	slot_remove(&agent.waiting[slot_of(call->object)], call->object);
 }
 
 static void record(const struct agent_call *call, enum channel_kind kind, uint64_t end_ns,
@@ -63,7 +60,7 @@ bool agent_wake_begin(struct agent_call *call)
 		return false;
 	call->begin_ns = agent_now();
 	uint64_t since =
-		atomic_load_explicit(&agent.since[agent_slot(call->object)], memory_order_relaxed);
+		atomic_load_explicit(&agent.since[slot_of(call->object)], memory_order_relaxed);
 	return call->begin_ns >= since + agent.channel->header.stack_ns;
 }
 

@@ -30,9 +30,7 @@ void agent_wait_cancel(const struct agent_call *call);
 /* Whether anybody may wait for the object: if not, its call wakes nobody. */
 static inline bool agent_is_awaited(const volatile void *object)
 {
-	return __builtin_expect(atomic_load_explicit(&agent.waiting[agent_slot(object)],
-						     memory_order_relaxed) != 0,
-				0);
+	return slot_has(&agent.waiting[slot_of(object)], object);
 }
 
 /* Begins a call that wakes, for an awaited object. false: nothing is recorded. */

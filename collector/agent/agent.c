@@ -25,8 +25,8 @@ void agent_resolve(void)
 	int error = errno;
 	real_find(&agent.real);
 	errno = error;
-	atomic_thread_fence(memory_order_release);
-	agent.real.is_complete = true;
+	/* Who sees this sees the functions. */
+	__atomic_store_n(&agent.real.is_complete, true, __ATOMIC_RELEASE);
 	agent_thread.is_resolving = false;
 }
 
@@ -86,7 +86,7 @@ static int open_channel(const char *path)
 	return fd;
 }
 
-/* Whether so much address space may be taken from the program. */
+/* Whether address space may be taken from the program. */
 static bool has_room(void)
 {
 	struct rlimit limit;
@@ -95,14 +95,14 @@ static bool has_room(void)
 
 static struct channel *map_channel(int fd, uint64_t key)
 {
-	size_t size = has_room() ? CHANNEL_SIZE : sizeof(struct channel_header);
+	size_t size = has_room() ? CHANNEL_SHARED_SIZE : sizeof(struct channel_header);
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED)
 		return NULL;
 	struct channel *channel = memory;
 	bool is_ours = channel->header.magic == CHANNEL_MAGIC && channel->header.key == key &&
 		       channel->header.size == CHANNEL_SIZE;
-	if (is_ours && size == CHANNEL_SIZE) {
+	if (is_ours && size == CHANNEL_SHARED_SIZE) {
 		/* A core file of the program has what it has without us. */
 		madvise(memory, size, MADV_DONTDUMP);
 		return channel;

@@ -18,7 +18,9 @@
 
 struct agent {
 	struct real_functions real;
-	struct channel *channel; /* NULL: nothing is recorded */
+	struct channel *channel; /* NULL: nothing is recorded; without the rings */
+	/* Those that threads of the process took stay mapped for its next ones; else NULL. */
+	_Atomic(uint8_t *) rings[CHANNEL_RINGS];
 	/* Private memory that a fork's child finds zeroed: else the process's id. */
 	_Atomic uint32_t *pid;
 	uintptr_t main_top; /* above the main thread's frames */
@@ -49,7 +51,7 @@ void agent_resolve(void);
 
 static inline const struct real_functions *agent_real(void)
 {
-	if (__builtin_expect(!agent.real.is_complete, 0))
+	if (__builtin_expect(!__atomic_load_n(&agent.real.is_complete, __ATOMIC_ACQUIRE), 0))
 		agent_resolve();
 	return &agent.real;
 }

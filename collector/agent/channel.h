@@ -14,6 +14,7 @@
 #ifndef COLLECTOR_AGENT_CHANNEL_H
 #define COLLECTOR_AGENT_CHANNEL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define CHANNEL_MAGIC    0x31746e6567616274ull /* "tbagent1" */
@@ -22,14 +23,17 @@
 enum {
 	CHANNEL_RINGS = 4096,
 	CHANNEL_RING_SIZE = 128 * 1024, /* bytes, a power of two */
-	CHANNEL_STACK_MAX = 32 * 1024   /* bytes of a stack's copy, at most */
+	CHANNEL_STACK_MAX = 32 * 1024,  /* bytes of a stack's copy, at most */
+	CHANNEL_HEAD_SIZE = 32 * 1024,  /* bytes before the owners */
+	CHANNEL_PAGE_MAX = 64 * 1024    /* bytes of a page, at most */
 };
 
 /* How the library came to a process or not. */
 enum channel_count {
 	CHANNEL_ATTACHED,     /* images of processes that use the memory (an exec is another one) */
 	CHANNEL_NO_ROOM,      /* processes with a limit of their address space (RLIMIT_AS) */
-	CHANNEL_WITHOUT_RING, /* records lost since all rings were in use */
+	CHANNEL_WITHOUT_RING, /* records lost: all rings were in use, or there was no room for one
+			       */
 	CHANNEL_COUNTS
 };
 
@@ -58,13 +62,15 @@ struct channel_control {
 
 struct channel {
 	struct channel_header header;
-	uint8_t reserved[4096 - sizeof(struct channel_header)];
+	/* The rings lie on borders of the largest pages, and are mapped one by one. */
+	uint8_t reserved[CHANNEL_HEAD_SIZE - sizeof(struct channel_header)];
 	uint64_t owners[CHANNEL_RINGS]; /* pid << 32 | tid; 0: free */
 	struct channel_control controls[CHANNEL_RINGS];
 	uint8_t rings[CHANNEL_RINGS][CHANNEL_RING_SIZE];
 };
 
-#define CHANNEL_SIZE sizeof(struct channel)
+#define CHANNEL_SIZE        sizeof(struct channel)
+#define CHANNEL_SHARED_SIZE offsetof(struct channel, rings) /* of all processes' */
 
 enum channel_kind {
 	CHANNEL_WAIT = 1, /* a thread waited for the object from begin to end */
@@ -126,6 +132,7 @@ struct channel_registers {
 _Static_assert(sizeof(struct channel_header) <= 4096, "");
 _Static_assert(sizeof(struct channel_control) == 128, "");
 _Static_assert(sizeof(struct channel_record) == 48, "");
-_Static_assert(CHANNEL_SIZE % 4096 == 0, "");
+_Static_assert(CHANNEL_SHARED_SIZE % CHANNEL_PAGE_MAX == 0, "");
+_Static_assert(CHANNEL_RING_SIZE % CHANNEL_PAGE_MAX == 0, "");
 
 #endif

@@ -3,6 +3,7 @@
 #include "collector/agent/agent.h"
 #include "collector/agent/stack.h"
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -18,34 +19,86 @@ static void count(uint64_t *counter, uint64_t more)
 	__atomic_store_n(counter, *counter + more, __ATOMIC_RELAXED);
 }
 
-static bool take(struct channel *channel, size_t ring, uint64_t owner)
+/*
+ * Maps a ring: the whole channel would be more than a program may lock into memory (mlockall). It
+ * needs no file descriptor, which the program would see and could close, and no path, which the
+ * program may have lost by now: a second mapping of the channel's first pages is turned to the
+ * ring's. MAP_NONBLOCK: its pages come when they are touched.
+ */
+static uint8_t *map_ring(size_t ring)
 {
-	uint64_t none = 0;
-	if (!__atomic_compare_exchange_n(&channel->owners[ring], &none, owner, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		return false;
-	agent_thread.control = &channel->controls[ring];
-	agent_thread.bytes = channel->rings[ring];
-	return true;
+	size_t place = offsetof(struct channel, rings) + ring * CHANNEL_RING_SIZE;
+	void *memory = mremap(agent.channel, 0, CHANNEL_RING_SIZE, MREMAP_MAYMOVE);
+	if (memory == MAP_FAILED)
+		return NULL;
+	if (remap_file_pages(memory, CHANNEL_RING_SIZE, 0, place / (size_t)getpagesize(),
+			     MAP_NONBLOCK) < 0) {
+		munmap(memory, CHANNEL_RING_SIZE);
+		return NULL;
+	}
+	madvise(memory, CHANNEL_RING_SIZE, MADV_DONTDUMP);
+	return memory;
 }
 
-/* Searches from a place of its own, so that threads seldom meet. */
-static bool find_ring(void)
+/* A ring's bytes; NULL: there is no room for them. */
+static uint8_t *get_bytes(size_t ring)
+{
+	uint8_t *none = NULL;
+	uint8_t *bytes = atomic_load_explicit(&agent.rings[ring], memory_order_acquire);
+	if (bytes)
+		return bytes;
+	bytes = map_ring(ring);
+	if (!bytes ||
+	    atomic_compare_exchange_strong_explicit(&agent.rings[ring], &none, bytes,
+						    memory_order_acq_rel, memory_order_acquire))
+		return bytes;
+	munmap(bytes, CHANNEL_RING_SIZE); /* another thread was first */
+	return none;
+}
+
+enum taken { TAKEN, IN_USE, NO_ROOM };
+
+static enum taken take(size_t ring)
 {
 	struct channel *channel = agent.channel;
+	uint64_t pid = atomic_load_explicit(agent.pid, memory_order_relaxed);
+	uint64_t none = 0;
+	if (__atomic_load_n(&channel->owners[ring], __ATOMIC_RELAXED) != 0)
+		return IN_USE;
+	uint8_t *bytes = get_bytes(ring);
+	if (!bytes)
+		return NO_ROOM;
+	if (!__atomic_compare_exchange_n(&channel->owners[ring], &none,
+					 pid << 32 | (uint32_t)gettid(), false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		return IN_USE;
+	agent_thread.control = &channel->controls[ring];
+	agent_thread.bytes = bytes;
+	return TAKEN;
+}
+
+/* Takes a free one of those that are mapped, or else not; from a place of its own, so that threads
+ * seldom meet. */
+static bool take_any(bool is_mapped)
+{
+	size_t start = (size_t)gettid();
+	enum taken taken = IN_USE;
+	for (size_t i = 0; i < CHANNEL_RINGS && taken == IN_USE; i++) {
+		size_t ring = (start + i) % CHANNEL_RINGS;
+		if (!is_mapped || atomic_load_explicit(&agent.rings[ring], memory_order_relaxed))
+			taken = take(ring);
+	}
+	return taken == TAKEN;
+}
+
+static bool find_ring(void)
+{
 	if (agent_thread.control)
 		return true;
-	if (agent_thread.ring_misses++ % MISSES_MAX == 0) {
-		uint64_t pid = atomic_load_explicit(agent.pid, memory_order_relaxed);
-		uint32_t tid = (uint32_t)gettid();
-		for (size_t i = 0; i < CHANNEL_RINGS; i++) {
-			size_t ring = (tid + i) % CHANNEL_RINGS;
-			if (__atomic_load_n(&channel->owners[ring], __ATOMIC_RELAXED) == 0 &&
-			    take(channel, ring, pid << 32 | tid))
-				return true;
-		}
-	}
-	__atomic_fetch_add(&channel->header.counts[CHANNEL_WITHOUT_RING], 1, __ATOMIC_RELAXED);
+	if (agent_thread.ring_misses++ % MISSES_MAX == 0 && (take_any(true) || take_any(false)))
+		return true;
+	__atomic_fetch_add(&agent.channel->header.counts[CHANNEL_WITHOUT_RING], 1,
+			   __ATOMIC_RELAXED);
 	return false;
 }
 

@@ -230,6 +230,18 @@ START_TEST(limited_space_is_left_alone)
 }
 END_TEST
 
+/* A program that may lock little memory into its place locks all of it. */
+START_TEST(locked_memory)
+{
+	struct outcome bare = run(MEMLOCK, NULL, false, RLIM_INFINITY, '\0');
+	struct outcome with = run(MEMLOCK, NULL, true, RLIM_INFINITY, '\0');
+	ck_assert_str_eq(bare.output, "locked\n");
+	assert_same(&with, &bare);
+	ck_assert_uint_gt(count_all().waits[CHANNEL_JOIN], 0);
+	ck_assert_uint_eq(channel->header.counts[CHANNEL_WITHOUT_RING], 0);
+}
+END_TEST
+
 /* What was written before the program was killed in a wait is there and whole. */
 START_TEST(killed_in_a_wait)
 {
@@ -274,6 +286,7 @@ int main(void)
 	tcase_add_test(tcase, no_room_is_counted);
 	tcase_add_test(tcase, other_memory_is_left_alone);
 	tcase_add_test(tcase, limited_space_is_left_alone);
+	tcase_add_test(tcase, locked_memory);
 	tcase_add_test(tcase, killed_in_a_wait);
 	tcase_add_test(tcase, interpreter_does_the_same);
 	suite_add_tcase(suite, tcase);

@@ -69,9 +69,8 @@ void analyzer_begin(struct analyzer *analyzer, uint64_t start_ns)
 void analyzer_choose_waits(struct analyzer *analyzer, enum profile_wait_source source,
 			   uint64_t threshold_ns)
 {
-	const struct waits_config config = {source, threshold_ns};
 	if (analyzer->waits)
-		waits_choose(analyzer->waits, &config);
+		waits_choose(analyzer->waits, source, threshold_ns);
 }
 
 static struct waits_state find_state(const struct analyzer *analyzer, uint32_t tid)

@@ -37,9 +37,10 @@ void waits_destroy(struct waits *waits)
 	free(waits);
 }
 
-void waits_choose(struct waits *waits, const struct waits_config *config)
+void waits_choose(struct waits *waits, enum profile_wait_source source, uint64_t threshold_ns)
 {
-	waits->config = *config;
+	waits->config.source = source;
+	waits->config.threshold_ns = threshold_ns;
 }
 
 /* Where BPF tells the waits, nobody looks, and switches say nothing new. */

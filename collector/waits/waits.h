@@ -35,7 +35,7 @@ struct waits *waits_create(const struct waits_config *config, struct tracker *tr
 void waits_destroy(struct waits *waits); /* accepts NULL; writes nothing */
 
 /* Chooses another source of waits in system calls: before the first record. */
-void waits_choose(struct waits *waits, const struct waits_config *config);
+void waits_choose(struct waits *waits, enum profile_wait_source source, uint64_t threshold_ns);
 
 /* What the record's thread did before the record, and since when. */
 struct waits_state {

@@ -80,6 +80,18 @@ void analyzer_apply(struct analyzer *analyzer, const struct record *record)
 	(void)analyzer, (void)record;
 }
 
+void analyzer_choose_waits(struct analyzer *analyzer, enum profile_wait_source source,
+			   uint64_t threshold_ns)
+{
+	(void)analyzer, (void)source, (void)threshold_ns;
+}
+
+uint64_t analyzer_stale_looks(const struct analyzer *analyzer)
+{
+	(void)analyzer;
+	return 0;
+}
+
 void analyzer_put_unended(struct analyzer *analyzer, const struct waits_unended *unended,
 			  uint64_t end_ns)
 {

@@ -69,11 +69,15 @@ static struct hidden_process *find_hidden(const struct looked_waits *looked, uin
 			       hash_number(&looked->key, pid), is_process, &pid);
 }
 
-/* After a loss a block may have ended unseen: what is known ends there. */
-static void end_last_block(struct looked_thread *thread, uint64_t end_ns)
+/* After a loss a block may have ended unseen: what is known ends there, and what is left, in which
+ * the thread may have waited again, is lost. */
+static void end_last_block(struct waits *waits, struct looked_thread *thread, uint64_t end_ns)
 {
 	if (thread->lost_ns > 0) {
-		end_ns = thread->lost_ns < end_ns ? thread->lost_ns : end_ns;
+		uint64_t known_ns = thread->lost_ns < end_ns ? thread->lost_ns : end_ns;
+		if (end_ns - known_ns >= waits->config.threshold_ns)
+			waits->looked.unseen++;
+		end_ns = known_ns;
 		thread->wait.flags |= PROFILE_WAIT_UNENDED;
 	}
 	thread->is_open = false;
@@ -88,7 +92,7 @@ static void end_last_block(struct looked_thread *thread, uint64_t end_ns)
 static void write_wait(struct waits *waits, struct looked_thread *thread)
 {
 	if (thread->is_open && thread->lost_ns > 0)
-		end_last_block(thread, thread->lost_ns);
+		end_last_block(waits, thread, waits->now_ns);
 	if (thread->is_open)
 		waits->looked.unseen++;
 	else
@@ -260,7 +264,7 @@ static void end_block(struct waits *waits, const struct record *record,
 {
 	struct looked_thread *thread = find_thread(&waits->looked, record->tid);
 	if (thread && thread->is_open) {
-		end_last_block(thread, record->time_ns);
+		end_last_block(waits, thread, record->time_ns);
 		if (thread->lost_ns > 0)
 			write_wait(waits, thread);
 		return;
@@ -288,11 +292,11 @@ void looked_waits_switch(struct waits *waits, const struct record *record,
 }
 
 /* Ends a wait that goes on, for all one knows. */
-static void leave_open(struct looked_thread *thread, uint64_t end_ns)
+static void leave_open(struct waits *waits, struct looked_thread *thread, uint64_t end_ns)
 {
 	if (!thread->is_open)
 		return;
-	end_last_block(thread, end_ns);
+	end_last_block(waits, thread, end_ns);
 	thread->wait.flags |= PROFILE_WAIT_UNENDED;
 }
 
@@ -301,7 +305,7 @@ void looked_waits_end_thread(struct waits *waits, const struct record *record)
 	struct looked_thread *thread = find_thread(&waits->looked, record->tid);
 	if (!thread)
 		return;
-	leave_open(thread, record->time_ns);
+	leave_open(waits, thread, record->time_ns);
 	write_wait(waits, thread);
 }
 
@@ -326,7 +330,7 @@ void looked_waits_end(struct waits *waits, uint64_t end_ns)
 			i++;
 			continue;
 		}
-		leave_open(thread, end_ns);
+		leave_open(waits, thread, end_ns);
 		write_wait(waits, thread);
 	}
 	if (looked->unseen > 0)

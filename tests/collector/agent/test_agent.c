@@ -55,12 +55,13 @@ static void prepare_child(int out, bool with_agent, rlim_t space)
 	dup2(out, STDERR_FILENO);
 	unsetenv("LD_PRELOAD");
 	unsetenv(CHANNEL_VARIABLE);
-	if (space != RLIM_INFINITY)
-		setrlimit(RLIMIT_AS, &limit);
 	if (with_agent) {
 		setenv("LD_PRELOAD", AGENT, 1);
 		setenv(CHANNEL_VARIABLE, variable, 1);
 	}
+	/* Last: a program with sanitizers gets no more memory from here on. */
+	if (space != RLIM_INFINITY)
+		setrlimit(RLIMIT_AS, &limit);
 }
 
 /* Runs a program; kill_at: a byte of its output at which it is killed. */

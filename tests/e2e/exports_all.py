@@ -2,7 +2,6 @@
 export leaves nothing. A format needs a row in FORMATS."""
 
 import csv
-import errno
 import glob
 import gzip
 import io
@@ -290,25 +289,12 @@ def check_stopped_import(result):
         os.rmdir(place)
 
 
-def read_to_end(controller):
-  """A terminal that nobody holds any more ends in EIO; what was written to it may come in parts."""
-  shown = b''
-  try:
-    while part := os.read(controller, 1 << 16):
-      shown += part
-  except OSError as error:
-    if error.errno != errno.EIO:
-      raise
-  os.close(controller)
-  return shown
-
-
 def check_progress(result):
   controller, terminal = pty.openpty()
   command = [s.tool('tbconvert'), 'export', '--to', 'folded', '-o', s.scratch('text'), result]
   subprocess.run(command, stderr=terminal, check=True)
   os.close(terminal)
-  shown = read_to_end(controller)
+  shown = s.read_to_end(controller)
   s.check(b'Exporting [' in shown and shown.endswith(b'\r\x1b[K'), 'a terminal shows a bar, and then none', shown[-30:])
   s.check(subprocess.run(command, capture_output=True, check=True).stderr == b'', 'a pipe shows none')
 

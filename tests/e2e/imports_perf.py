@@ -1,7 +1,6 @@
 """Imports of perf.data files: the samples, stacks and shares that perf itself shows of the same file, and the result behind an export."""
 
 import collections
-import errno
 import os
 import pty
 import re
@@ -307,19 +306,6 @@ def switches():
     s.check(min(blocked[tid] for tid in tids) >= 0.1, f'switches {options}: at least what the program slept')
 
 
-def read_to_end(controller):
-  """All that a terminal shows: one that nobody holds any more ends in EIO."""
-  shown = b''
-  try:
-    while part := os.read(controller, 1 << 16):
-      shown += part
-  except OSError as error:
-    if error.errno != errno.EIO:
-      raise
-  os.close(controller)
-  return shown
-
-
 def progress():
   """A terminal shows a bar for each format, a pipe none."""
   got = s.collect_well([cxx_program()])
@@ -329,7 +315,7 @@ def progress():
     controller, terminal = pty.openpty()
     subprocess.run([s.tool('tbconvert'), 'import', '-r', s.scratch(f'shown{number}'), data], stderr=terminal, check=True)
     os.close(terminal)
-    shown = read_to_end(controller)
+    shown = s.read_to_end(controller)
     s.check(b'Importing [' in shown and b'\r\x1b[K' in shown, f'{name}: a bar on a terminal', shown[-60:])
     _, told = bring_in(data)
     s.check('Importing' not in told, f'{name}: none in a pipe', told.strip())

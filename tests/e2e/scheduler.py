@@ -17,6 +17,31 @@ SWITCH = re.compile(r'\[(\d+)\]\s+(\d+)\.(\d{9}):.*sched_switch: prev_comm=(.*) 
 FORK = re.compile(r'sched_process_fork: comm=.* pid=(\d+) child_comm=.* child_pid=(\d+)')
 
 
+class Recording:
+  """perf at work, from the moment that this is made until it is ended."""
+
+  def __init__(self, command):
+    """command: a way to record that takes the options of perf record."""
+    control, acknowledge = os.pipe(), os.pipe()
+    self.perf = subprocess.Popen([*command, '-D', '-1', '--control', f'fd:{control[0]},{acknowledge[1]}'],
+                                 pass_fds=(control[0], acknowledge[1]), stderr=subprocess.PIPE, text=True)
+    os.close(control[0])
+    os.close(acknowledge[1])
+    os.write(control[1], b'enable\n')
+    ready = os.read(acknowledge[0], 8)
+    self.ends = (control[1], acknowledge[0])
+    if not ready.startswith(b'ack'):
+      raise OSError(f'perf cannot record the scheduler: {self.perf.communicate()[1].strip()}')
+
+  def end(self):
+    """What perf said."""
+    self.perf.send_signal(signal.SIGINT)
+    _, errors = self.perf.communicate()
+    for end in self.ends:
+      os.close(end)
+    return errors
+
+
 class Account:
   """Records while it is entered."""
 
@@ -27,26 +52,13 @@ class Account:
     self.names, self.charged, self.parents = {}, collections.Counter(), {}
 
   def __enter__(self):
-    control, acknowledge = os.pipe(), os.pipe()
     events = ['-e', 'sched:sched_switch', '-e', 'sched:sched_process_fork']
-    self.perf = subprocess.Popen(['perf', 'record', '-q', '-a', '-m', '4M', *events, '-D', '-1', '-o', self.data,
-                                  '--control', f'fd:{control[0]},{acknowledge[1]}'],
-                                 pass_fds=(control[0], acknowledge[1]), stderr=subprocess.PIPE, text=True)
-    os.close(control[0])
-    os.close(acknowledge[1])
-    os.write(control[1], b'enable\n')
-    ready = os.read(acknowledge[0], 8)
-    self.ends = (control[1], acknowledge[0])
-    if not ready.startswith(b'ack'):
-      raise OSError(f'perf cannot record the scheduler: {self.perf.communicate()[1].strip()}')
+    self.recording = Recording(['perf', 'record', '-q', '-a', '-m', '4M', *events, '-o', self.data])
     return self
 
   def __exit__(self, *_):
-    self.perf.send_signal(signal.SIGINT)
-    _, errors = self.perf.communicate()
-    for end in self.ends:
-      os.close(end)
-    if 'lost' in errors or self.perf.returncode not in (0, -signal.SIGINT):
+    errors = self.recording.end()
+    if 'lost' in errors or self.recording.perf.returncode not in (0, -signal.SIGINT):
       raise OSError(f'perf did not record all of the scheduler: {errors.strip()}')
     text = subprocess.run(['perf', 'script', '-f', '-i', self.data, '--ns', '-F', 'cpu,time,event,trace'], check=True, capture_output=True,
                           text=True, errors='replace').stdout

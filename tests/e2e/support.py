@@ -8,6 +8,7 @@ support.finish(). A check prints "ok" or "not ok" with the figures it saw. What 
 import atexit
 import contextlib
 import csv
+import errno
 import io
 import json
 import math
@@ -407,6 +408,19 @@ def wait_for(condition, timeout=20, step=0.02):
       return value
     time.sleep(step)
   return None
+
+
+def read_to_end(controller):
+  """All that a terminal shows: one that nobody holds any more ends in EIO, and what was written to it may come in parts."""
+  shown = b''
+  try:
+    while part := os.read(controller, 1 << 16):
+      shown += part
+  except OSError as error:
+    if error.errno != errno.EIO:
+      raise
+  os.close(controller)
+  return shown
 
 
 def read_line_with(stream, word):

@@ -8,8 +8,9 @@ stretch before in state R, ready time) and the time from its wake to the CPU.
 import collections
 import os
 import re
-import signal
 import subprocess
+
+from scheduler import Recording
 
 ROW = re.compile(r'\s*\d+\.\d+ +\[\d+\]\s+(.*\[(\d+)(?:/\d+)?\])\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s+(\S+)\s*$')
 
@@ -55,24 +56,11 @@ class Timehist:
     self.lost = False
 
   def __enter__(self):
-    control, acknowledge = os.pipe(), os.pipe()
-    self.perf = subprocess.Popen(['perf', 'sched', 'record', '-q', '-m', '8M', '-D', '-1', '-o', self.data,
-                                  '--control', f'fd:{control[0]},{acknowledge[1]}'],
-                                 pass_fds=(control[0], acknowledge[1]), stderr=subprocess.PIPE, text=True)
-    os.close(control[0])
-    os.close(acknowledge[1])
-    os.write(control[1], b'enable\n')
-    ready = os.read(acknowledge[0], 8)
-    self.ends = (control[1], acknowledge[0])
-    if not ready.startswith(b'ack'):
-      raise OSError(f'perf cannot record the scheduler: {self.perf.communicate()[1].strip()}')
+    self.recording = Recording(['perf', 'sched', 'record', '-q', '-m', '8M', '-o', self.data])
     return self
 
   def __exit__(self, *_):
-    self.perf.send_signal(signal.SIGINT)
-    _, errors = self.perf.communicate()
-    for end in self.ends:
-      os.close(end)
+    errors = self.recording.end()
     shown = subprocess.run(['perf', 'sched', 'timehist', '-f', '-i', self.data, '--state'], check=True,
                            capture_output=True, text=True, errors='replace')
     self.lost = 'lost' in errors.lower() or 'lost' in shown.stderr.lower()

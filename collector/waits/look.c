@@ -82,7 +82,7 @@ static bool is_stopped(uint32_t pid, uint32_t tid)
 	return state == 'T' || state == 't';
 }
 
-static size_t read_name(uint32_t pid, uint32_t number, char *name)
+size_t look_file(uint32_t pid, uint32_t number, char *name)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%u/fd/%u", pid, number);
@@ -117,6 +117,6 @@ void look_read(uint32_t pid, uint32_t tid, char *name, uint8_t *stack, struct lo
 	struct wait_target target = wait_call_target(&look->pointers.call, look->pointers.is_32bit);
 	look->stack_size = read_stack(tid, look->pointers.sp, stack);
 	if (target.kind == PROFILE_OBJECT_FILE)
-		look->name_size = read_name(pid, target.number, name);
+		look->name_size = look_file(pid, target.number, name);
 	look->is_stopped = is_stopped(pid, tid);
 }

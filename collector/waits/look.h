@@ -42,4 +42,8 @@ struct look {
  * us waiting only in the asker's thread (proc/asker.h). */
 void look_read(uint32_t pid, uint32_t tid, char *name, uint8_t *stack, struct look *look);
 
+/* What a descriptor leads to (proc_pid_fd(5)), in name, of LOOK_NAME_MAX bytes. Returns its bytes
+ * with the NUL; 0: it leads to nothing, or nobody may know. */
+size_t look_file(uint32_t pid, uint32_t number, char *name);
+
 #endif

@@ -111,7 +111,7 @@ static uint32_t find_object(struct waits *waits, const struct process *process,
 		.type = sync->type,
 		.created = sync_objects_created(&waits->sync_objects, process->pid, sync->object),
 	};
-	return waits_object(waits, process, &object, NULL);
+	return wait_objects_get(&waits->objects, process, &object, NULL);
 }
 
 static uint32_t cut_ns(uint64_t ns)

@@ -3,12 +3,9 @@
 #include "collector/model/tracker_sampled.h"
 #include "collector/perf/record.h"
 #include "collector/result/emit.h"
+#include "collector/waits/look.h"
 #include "collector/waits/wait_call.h"
 #include "collector/waits/waits_private.h"
-#include <stdio.h>
-#include <unistd.h>
-
-enum { FILE_NAME_MAX = 4096 };
 
 struct process *waits_process(struct waits *waits, uint32_t pid, uint64_t time_ns)
 {
@@ -18,23 +15,11 @@ struct process *waits_process(struct waits *waits, uint32_t pid, uint64_t time_n
 	return process;
 }
 
-/* What a descriptor leads to; false: nothing, or nobody may know. */
-static bool read_file_name(uint32_t pid, uint32_t number, char name[FILE_NAME_MAX])
-{
-	char link[64];
-	snprintf(link, sizeof(link), "/proc/%u/fd/%u", pid, number);
-	ssize_t length = readlink(link, name, FILE_NAME_MAX - 1);
-	if (length <= 0)
-		return false;
-	name[length] = '\0';
-	return true;
-}
-
 uint32_t waits_object_of_call(struct waits *waits, const struct process *process,
 			      const struct record_call *call, bool is_32bit, const char *file,
 			      uint16_t *number)
 {
-	char name[FILE_NAME_MAX];
+	char name[LOOK_NAME_MAX];
 	struct wait_target target = wait_call_target(call, is_32bit);
 	struct profile_object object = {.kind = target.kind,
 					.address = target.address,
@@ -44,15 +29,9 @@ uint32_t waits_object_of_call(struct waits *waits, const struct process *process
 		return 0;
 	if (target.kind != PROFILE_OBJECT_FILE)
 		file = NULL;
-	else if (!file && read_file_name(process->pid, target.number, name))
+	else if (!file && look_file(process->pid, target.number, name) > 0)
 		file = name;
 	return wait_objects_get(&waits->objects, process, &object, file);
-}
-
-uint32_t waits_object(struct waits *waits, const struct process *process,
-		      const struct profile_object *object, const char *name)
-{
-	return wait_objects_get(&waits->objects, process, object, name);
 }
 
 void waits_stack(struct waits *waits, struct process *process, const struct record_sample *sample,

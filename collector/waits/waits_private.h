@@ -38,10 +38,6 @@ uint32_t waits_object_of_call(struct waits *waits, const struct process *process
 			      const struct record_call *call, bool is_32bit, const char *file,
 			      uint16_t *number);
 
-/* Any other object; see wait_objects_get. */
-uint32_t waits_object(struct waits *waits, const struct process *process,
-		      const struct profile_object *object, const char *name);
-
 /* The node, state, reason and number of collapsed frames of a stack by its sample's registers and
  * copy. A sample without registers is skipped. The stack has no weight. */
 void waits_stack(struct waits *waits, struct process *process, const struct record_sample *sample,

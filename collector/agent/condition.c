@@ -1,14 +1,6 @@
 /* Condition variables. A wait always blocks, and first releases its mutex, for which others may be
  * waiting. */
 #include "collector/agent/wait.h"
-#include <errno.h>
-
-static unsigned flags_of(int result)
-{
-	if (result == ETIMEDOUT)
-		return CHANNEL_TIMED_OUT;
-	return result == 0 || result == EOWNERDEAD ? 0 : CHANNEL_FAILED;
-}
 
 /* The release of the mutex comes a moment later, inside the wait. */
 static void release(pthread_mutex_t *mutex, void *site, const struct channel_registers *registers)
@@ -29,7 +21,7 @@ AGENT_EXPORT int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *m
 	release(mutex, call.site, &registers);
 	int result = real->cond_wait(condition, mutex);
 	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), 0, &registers);
+	agent_wait_end(&call, agent_mutex_flags_of(result), 0, &registers);
 	return result;
 }
 
@@ -45,7 +37,7 @@ AGENT_EXPORT int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex
 	release(mutex, call.site, &registers);
 	int result = real->cond_timedwait(condition, mutex, until);
 	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), 0, &registers);
+	agent_wait_end(&call, agent_mutex_flags_of(result), 0, &registers);
 	return result;
 }
 
@@ -61,7 +53,7 @@ AGENT_EXPORT int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex
 	release(mutex, call.site, &registers);
 	int result = real->cond_clockwait(condition, mutex, clock, until);
 	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), 0, &registers);
+	agent_wait_end(&call, agent_mutex_flags_of(result), 0, &registers);
 	return result;
 }
 

@@ -4,14 +4,6 @@
 #include "collector/agent/wait.h"
 #include <errno.h>
 
-static unsigned flags_of(int result)
-{
-	if (result == ETIMEDOUT)
-		return CHANNEL_TIMED_OUT;
-	/* The lock is ours, though its last owner died with it. */
-	return result == 0 || result == EOWNERDEAD ? 0 : CHANNEL_FAILED;
-}
-
 AGENT_EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
 	const struct real_functions *real = agent_real();
@@ -19,13 +11,7 @@ AGENT_EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 	if (__builtin_expect(result != EBUSY, 1))
 		return result;
 	struct agent_call call = AGENT_CALL(CHANNEL_MUTEX, mutex);
-	if (!agent_wait_begin(&call))
-		return real->mutex_lock(mutex);
-	result = real->mutex_lock(mutex);
-	struct channel_registers registers;
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), 0, &registers);
-	return result;
+	return AGENT_WAIT(&call, 0, agent_mutex_flags_of, real->mutex_lock(mutex));
 }
 
 AGENT_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
@@ -37,13 +23,7 @@ AGENT_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct ti
 	int result = real->mutex_trylock(mutex);
 	if (result != EBUSY)
 		return result;
-	if (!agent_wait_begin(&call))
-		return real->mutex_timedlock(mutex, until);
-	result = real->mutex_timedlock(mutex, until);
-	struct channel_registers registers;
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), 0, &registers);
-	return result;
+	return AGENT_WAIT(&call, 0, agent_mutex_flags_of, real->mutex_timedlock(mutex, until));
 }
 
 AGENT_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
@@ -56,13 +36,8 @@ AGENT_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock
 	int result = real->mutex_trylock(mutex);
 	if (result != EBUSY)
 		return result;
-	if (!agent_wait_begin(&call))
-		return real->mutex_clocklock(mutex, clock, until);
-	result = real->mutex_clocklock(mutex, clock, until);
-	struct channel_registers registers;
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), 0, &registers);
-	return result;
+	return AGENT_WAIT(&call, 0, agent_mutex_flags_of,
+			  real->mutex_clocklock(mutex, clock, until));
 }
 
 AGENT_EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)

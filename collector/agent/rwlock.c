@@ -3,11 +3,6 @@
 #include "collector/agent/wait.h"
 #include <errno.h>
 
-static unsigned flags_of(int result)
-{
-	return result == 0 ? 0 : result == ETIMEDOUT ? CHANNEL_TIMED_OUT : CHANNEL_FAILED;
-}
-
 AGENT_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
 	const struct real_functions *real = agent_real();
@@ -15,13 +10,7 @@ AGENT_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 	if (__builtin_expect(result != EBUSY, 1))
 		return result;
 	struct agent_call call = AGENT_CALL(CHANNEL_RWLOCK, lock);
-	if (!agent_wait_begin(&call))
-		return real->rwlock_rdlock(lock);
-	result = real->rwlock_rdlock(lock);
-	struct channel_registers registers;
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), 0, &registers);
-	return result;
+	return AGENT_WAIT(&call, 0, agent_flags_of, real->rwlock_rdlock(lock));
 }
 
 AGENT_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
@@ -31,13 +20,7 @@ AGENT_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 	if (__builtin_expect(result != EBUSY, 1))
 		return result;
 	struct agent_call call = AGENT_CALL(CHANNEL_RWLOCK, lock);
-	if (!agent_wait_begin(&call))
-		return real->rwlock_wrlock(lock);
-	result = real->rwlock_wrlock(lock);
-	struct channel_registers registers;
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), 0, &registers);
-	return result;
+	return AGENT_WAIT(&call, 0, agent_flags_of, real->rwlock_wrlock(lock));
 }
 
 AGENT_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)
@@ -49,13 +32,7 @@ AGENT_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct
 	int result = real->rwlock_tryrdlock(lock);
 	if (result != EBUSY)
 		return result;
-	if (!agent_wait_begin(&call))
-		return real->rwlock_timedrdlock(lock, until);
-	result = real->rwlock_timedrdlock(lock, until);
-	struct channel_registers registers;
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), 0, &registers);
-	return result;
+	return AGENT_WAIT(&call, 0, agent_flags_of, real->rwlock_timedrdlock(lock, until));
 }
 
 AGENT_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until)
@@ -67,13 +44,7 @@ AGENT_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct
 	int result = real->rwlock_trywrlock(lock);
 	if (result != EBUSY)
 		return result;
-	if (!agent_wait_begin(&call))
-		return real->rwlock_timedwrlock(lock, until);
-	result = real->rwlock_timedwrlock(lock, until);
-	struct channel_registers registers;
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), 0, &registers);
-	return result;
+	return AGENT_WAIT(&call, 0, agent_flags_of, real->rwlock_timedwrlock(lock, until));
 }
 
 AGENT_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
@@ -86,13 +57,7 @@ AGENT_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t cl
 	int result = real->rwlock_tryrdlock(lock);
 	if (result != EBUSY)
 		return result;
-	if (!agent_wait_begin(&call))
-		return real->rwlock_clockrdlock(lock, clock, until);
-	result = real->rwlock_clockrdlock(lock, clock, until);
-	struct channel_registers registers;
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), 0, &registers);
-	return result;
+	return AGENT_WAIT(&call, 0, agent_flags_of, real->rwlock_clockrdlock(lock, clock, until));
 }
 
 AGENT_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
@@ -105,13 +70,7 @@ AGENT_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t cl
 	int result = real->rwlock_trywrlock(lock);
 	if (result != EBUSY)
 		return result;
-	if (!agent_wait_begin(&call))
-		return real->rwlock_clockwrlock(lock, clock, until);
-	result = real->rwlock_clockwrlock(lock, clock, until);
-	struct channel_registers registers;
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), 0, &registers);
-	return result;
+	return AGENT_WAIT(&call, 0, agent_flags_of, real->rwlock_clockwrlock(lock, clock, until));
 }
 
 AGENT_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)

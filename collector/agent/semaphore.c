@@ -30,13 +30,7 @@ AGENT_EXPORT int sem_wait(sem_t *semaphore)
 	if (take(real, semaphore))
 		return 0;
 	struct agent_call call = AGENT_CALL(CHANNEL_SEMAPHORE, semaphore);
-	if (!agent_wait_begin(&call))
-		return real->sem_wait(semaphore);
-	int result = real->sem_wait(semaphore);
-	struct channel_registers registers;
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), 0, &registers);
-	return result;
+	return AGENT_WAIT(&call, 0, flags_of, real->sem_wait(semaphore));
 }
 
 AGENT_EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
@@ -47,13 +41,7 @@ AGENT_EXPORT int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 		return real->sem_timedwait(semaphore, until);
 	if (take(real, semaphore))
 		return 0;
-	if (!agent_wait_begin(&call))
-		return real->sem_timedwait(semaphore, until);
-	int result = real->sem_timedwait(semaphore, until);
-	struct channel_registers registers;
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), 0, &registers);
-	return result;
+	return AGENT_WAIT(&call, 0, flags_of, real->sem_timedwait(semaphore, until));
 }
 
 AGENT_EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
@@ -64,13 +52,7 @@ AGENT_EXPORT int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct t
 		return real->sem_clockwait(semaphore, clock, until);
 	if (take(real, semaphore))
 		return 0;
-	if (!agent_wait_begin(&call))
-		return real->sem_clockwait(semaphore, clock, until);
-	int result = real->sem_clockwait(semaphore, clock, until);
-	struct channel_registers registers;
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), 0, &registers);
-	return result;
+	return AGENT_WAIT(&call, 0, flags_of, real->sem_clockwait(semaphore, clock, until));
 }
 
 AGENT_EXPORT int sem_post(sem_t *semaphore)

@@ -9,13 +9,7 @@ AGENT_EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
 	if (__builtin_expect(result != EBUSY, 1))
 		return result;
 	struct agent_call call = AGENT_CALL(CHANNEL_SPIN, lock);
-	if (!agent_wait_begin(&call))
-		return real->spin_lock(lock);
-	result = real->spin_lock(lock);
-	struct channel_registers registers;
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, result == 0 ? 0 : CHANNEL_FAILED, 0, &registers);
-	return result;
+	return AGENT_WAIT(&call, 0, agent_flags_of, real->spin_lock(lock));
 }
 
 AGENT_EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)

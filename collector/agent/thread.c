@@ -1,6 +1,5 @@
 /* What threads wait for of each other: barriers, ends of threads, initializations. */
 #include "collector/agent/wait.h"
-#include <errno.h>
 
 AGENT_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
@@ -43,23 +42,14 @@ static uint32_t find_tid(pthread_t thread)
 							  : 0;
 }
 
-static unsigned flags_of(int result)
-{
-	return result == 0 ? 0 : result == ETIMEDOUT ? CHANNEL_TIMED_OUT : CHANNEL_FAILED;
-}
-
 AGENT_EXPORT int pthread_join(pthread_t thread, void **value)
 {
 	const struct real_functions *real = agent_real();
 	struct agent_call call = AGENT_CALL(CHANNEL_JOIN, (void *)thread);
 	uint32_t tid = find_tid(thread);
-	if (tid == 0 || !agent_wait_begin(&call))
+	if (tid == 0)
 		return real->join(thread, value);
-	int result = real->join(thread, value);
-	struct channel_registers registers;
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), tid, &registers);
-	return result;
+	return AGENT_WAIT(&call, tid, agent_flags_of, real->join(thread, value));
 }
 
 AGENT_EXPORT int pthread_timedjoin_np(pthread_t thread, void **value, const struct timespec *until)
@@ -67,13 +57,9 @@ AGENT_EXPORT int pthread_timedjoin_np(pthread_t thread, void **value, const stru
 	const struct real_functions *real = agent_real();
 	struct agent_call call = AGENT_CALL(CHANNEL_JOIN, (void *)thread);
 	uint32_t tid = find_tid(thread);
-	if (tid == 0 || !agent_wait_begin(&call))
+	if (tid == 0)
 		return real->timedjoin(thread, value, until);
-	int result = real->timedjoin(thread, value, until);
-	struct channel_registers registers;
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), tid, &registers);
-	return result;
+	return AGENT_WAIT(&call, tid, agent_flags_of, real->timedjoin(thread, value, until));
 }
 
 AGENT_EXPORT int pthread_clockjoin_np(pthread_t thread, void **value, clockid_t clock,
@@ -82,13 +68,9 @@ AGENT_EXPORT int pthread_clockjoin_np(pthread_t thread, void **value, clockid_t 
 	const struct real_functions *real = agent_real();
 	struct agent_call call = AGENT_CALL(CHANNEL_JOIN, (void *)thread);
 	uint32_t tid = find_tid(thread);
-	if (tid == 0 || !agent_wait_begin(&call))
+	if (tid == 0)
 		return real->clockjoin(thread, value, clock, until);
-	int result = real->clockjoin(thread, value, clock, until);
-	struct channel_registers registers;
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), tid, &registers);
-	return result;
+	return AGENT_WAIT(&call, tid, agent_flags_of, real->clockjoin(thread, value, clock, until));
 }
 
 /* glibc's once control (sysdeps/nptl/internaltypes.h): somebody initializes, or it is done. */
@@ -113,10 +95,5 @@ AGENT_EXPORT int pthread_once(pthread_once_t *control, void (*initialize)(void))
 			agent_wake_end(&call, &registers);
 		return result;
 	}
-	if (!agent_wait_begin(&call))
-		return real->once(control, initialize);
-	int result = real->once(control, initialize);
-	AGENT_REGISTERS_TAKE(&registers);
-	agent_wait_end(&call, flags_of(result), 0, &registers);
-	return result;
+	return AGENT_WAIT(&call, 0, agent_flags_of, real->once(control, initialize));
 }

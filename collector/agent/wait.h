@@ -7,6 +7,7 @@
 
 #include "collector/agent/agent.h"
 #include "collector/agent/stack.h"
+#include <errno.h>
 
 /* A call that waits, or that wakes. */
 struct agent_call {
@@ -47,6 +48,32 @@ void agent_note_new(const struct agent_call *call, const struct channel_register
 	{                                                                                     \
 		.object = (of_object), .site = __builtin_return_address(0), .type = (of_type) \
 	}
+
+/* A wait's flags by the result of its call: an error's number. */
+static inline unsigned agent_flags_of(int result)
+{
+	return result == 0 ? 0 : result == ETIMEDOUT ? CHANNEL_TIMED_OUT : CHANNEL_FAILED;
+}
+
+/* The same of a call that gets a mutex, perhaps from an owner who died with it. */
+static inline unsigned agent_mutex_flags_of(int result)
+{
+	return result == EOWNERDEAD ? 0 : agent_flags_of(result);
+}
+
+/* The call that blocks, as a wait on the record; its result. flags_of tells the wait's flags by the
+ * result. A macro, since the registers have to be the interposed function's own. */
+#define AGENT_WAIT(call, joined, flags_of, blocking)                                      \
+	({                                                                                \
+		struct channel_registers registers_;                                      \
+		bool is_recorded_ = agent_wait_begin(call);                               \
+		int result_ = (blocking);                                                 \
+		if (is_recorded_) {                                                       \
+			AGENT_REGISTERS_TAKE(&registers_);                                \
+			agent_wait_end((call), flags_of(result_), (joined), &registers_); \
+		}                                                                         \
+		result_;                                                                  \
+	})
 
 #define AGENT_EXPORT __attribute__((visibility("default")))
 

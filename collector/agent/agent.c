@@ -11,6 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Of a stack without a limit. */
+#define MAIN_DEPTH_MAX (64ull << 20)
+
 struct agent agent;
 _Thread_local struct agent_thread agent_thread;
 
@@ -130,6 +133,16 @@ static struct channel *find_channel(const char *text)
 	return channel;
 }
 
+/* The kernel keeps so much free below the main thread's stack (mmap_base, arch/x86/mm/mmap.c), and
+ * no more: other threads' stacks may lie right there. */
+static uintptr_t find_main_depth(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_STACK, &limit) != 0)
+		return 0;
+	return limit.rlim_cur < MAIN_DEPTH_MAX ? limit.rlim_cur : MAIN_DEPTH_MAX;
+}
+
 static void attach(const char *text)
 {
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -144,6 +157,8 @@ static void attach(const char *text)
 	agent.pid = page;
 	atomic_store_explicit(agent.pid, (uint32_t)getpid(), memory_order_relaxed);
 	agent.main_top = (uintptr_t)getauxval(AT_RANDOM);
+	agent.main_thread = pthread_self();
+	agent.main_depth = find_main_depth();
 	count(channel, CHANNEL_ATTACHED);
 	agent.channel = channel;
 }

@@ -24,6 +24,8 @@ struct agent {
 	/* Private memory that a fork's child finds zeroed: else the process's id. */
 	_Atomic uint32_t *pid;
 	uintptr_t main_top; /* above the main thread's frames */
+	pthread_t main_thread;
+	uintptr_t main_depth; /* bytes that the main thread's stack may grow to */
 	/* Threads that wait: who finds none for an object at its unlock has nobody to wake. A
 	 * thread that is cancelled or jumps out of its wait stays counted, which costs the object's
 	 * later unlocks some time. */

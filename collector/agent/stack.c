@@ -11,9 +11,6 @@ enum {
 	PROBES_MAX = 64, /* pages looked at for one record */
 };
 
-/* Nothing is mapped so near below the main thread's stack: the kernel leaves 128 MB to it. */
-#define MAIN_DEPTH_MAX (64ull << 20)
-
 /* Whether a page is in memory, without the danger of a fault: the kernel copies the set of signals
  * before it finds that the request is none. */
 static bool is_readable(uintptr_t page)
@@ -29,8 +26,10 @@ static bool is_readable(uintptr_t page)
  * thread's descriptor at the top of its stack, whoever provided that. */
 static uintptr_t find_top(uintptr_t sp)
 {
-	if (sp < agent.main_top && agent.main_top - sp < MAIN_DEPTH_MAX)
-		return agent.main_top;
+	if (pthread_equal(pthread_self(), agent.main_thread))
+		return sp < agent.main_top && agent.main_top - sp < agent.main_depth
+			       ? agent.main_top
+			       : 0;
 	uintptr_t top = (uintptr_t)pthread_self();
 	if (sp >= top)
 		return 0;

@@ -10,9 +10,11 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -521,6 +523,27 @@ static void *run_on_the_side(void *user)
 	return user;
 }
 
+/* A thread's stack so near below the first thread's as the kernel may place one, and nothing
+ * between them. */
+static void try_near_stack(void)
+{
+	enum { SIZE = 1 << 18, DISTANCE = 20 << 20 };
+	pthread_attr_t attributes;
+	pthread_t thread;
+	char *here = (char *)((uintptr_t)&thread & -(uintptr_t)4096);
+	void *stack = mmap(here - DISTANCE, SIZE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	bool is_there = stack != MAP_FAILED;
+	pthread_attr_init(&attributes);
+	if (is_there)
+		pthread_attr_setstack(&attributes, stack, SIZE);
+	say("near stack", pthread_create(&thread, &attributes, wait_with_little_stack, NULL));
+	pthread_join(thread, NULL);
+	pthread_attr_destroy(&attributes);
+	if (is_there)
+		munmap(stack, SIZE);
+}
+
 static void try_stacks(void)
 {
 	pthread_attr_t attributes;
@@ -532,6 +555,7 @@ static void try_stacks(void)
 	say("little stack", pthread_create(&thread, &attributes, wait_with_little_stack, NULL));
 	pthread_join(thread, NULL);
 	pthread_attr_destroy(&attributes);
+	try_near_stack();
 }
 
 int main(void)

@@ -42,6 +42,23 @@ static TBRW_U32 load_symbols(struct profile_reader *reader)
 	return code == VT_SUCCESS ? profile_reader_index_symbols(reader) : code;
 }
 
+static TBRW_U32 find_start(struct profile_reader *reader)
+{
+	if (profile_reader_clock_count(reader) == 0)
+		return VT_SUCCESS;
+	reader->start_ns = profile_reader_clock(reader, 0)->raw_ns;
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		const struct profile_note *note = profile_reader_note(reader, i);
+		uint64_t time_ns = profile_reader_raw_ns(reader, note->tsc);
+		if (note->kind != PROFILE_NOTE_ANALYSIS)
+			continue;
+		if (time_ns > reader->start_ns)
+			reader->start_ns = time_ns;
+		break;
+	}
+	return VT_SUCCESS;
+}
+
 /* The stages of opening, in their order. */
 static const struct stage {
 	TBRW_U32 (*run)(struct profile_reader *reader);
@@ -50,6 +67,7 @@ static const struct stage {
 	{verify, false},
 	{find_streams, false},                   /* whether the file is complete */
 	{load_collected, false},                 /* streams */
+	{find_start, false},                     /* clocks, notes */
 	{profile_reader_divide_accounts, false}, /* threads, notes */
 	{profile_reader_load_host, false},
 	{profile_reader_load_lives, false},   /* threads */

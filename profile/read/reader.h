@@ -154,6 +154,15 @@ void profile_reader_host(const struct profile_reader *reader, struct profile_hos
 /* Turns TSC values of this result into CLOCK_MONOTONIC_RAW ns. 0 and all ones stay as they are. */
 uint64_t profile_reader_raw_ns(const struct profile_reader *reader, uint64_t tsc);
 
+/* When the collection began, CLOCK_MONOTONIC_RAW ns: the collector notes its analysis as it lets
+ * the target run. Results are created earlier; of one without this note, the first sync point. 0:
+ * without sync points. */
+uint64_t profile_reader_start_ns(const struct profile_reader *reader);
+/* The same in CLOCK_REALTIME ns, by the first sync point. 0: unknown. */
+uint64_t profile_reader_start_date_ns(const struct profile_reader *reader);
+/* ns from then to a time of CLOCK_MONOTONIC_RAW; 0 for earlier times. */
+uint64_t profile_reader_since_start(const struct profile_reader *reader, uint64_t raw_ns);
+
 struct profile_sample_info {
 	uint64_t index;
 	uint64_t tsc;

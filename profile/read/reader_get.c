@@ -169,3 +169,21 @@ uint64_t profile_reader_raw_ns(const struct profile_reader *reader, uint64_t tsc
 
 	return profile_raw_from_tsc(clocks->count ? clocks->items : &unknown, tsc);
 }
+
+uint64_t profile_reader_start_ns(const struct profile_reader *reader)
+{
+	return reader->start_ns;
+}
+
+uint64_t profile_reader_start_date_ns(const struct profile_reader *reader)
+{
+	if (profile_reader_clock_count(reader) == 0)
+		return 0;
+	const struct profile_clock *first = profile_reader_clock(reader, 0);
+	return first->real_ns == 0 ? 0 : first->real_ns + (reader->start_ns - first->raw_ns);
+}
+
+uint64_t profile_reader_since_start(const struct profile_reader *reader, uint64_t raw_ns)
+{
+	return raw_ns > reader->start_ns ? raw_ns - reader->start_ns : 0;
+}

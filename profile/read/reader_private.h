@@ -97,6 +97,7 @@ struct profile_reader {
 	profile_reader_watcher *watcher;
 	void *watcher_user;
 	struct profile_host_info host;
+	uint64_t start_ns; /* of the collection, CLOCK_MONOTONIC_RAW */
 };
 
 static inline uint64_t add_saturating(uint64_t a, uint64_t b)

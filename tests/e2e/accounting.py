@@ -69,10 +69,11 @@ def births():
   s.note(f'births: {s.number(facts, "born")} threads')
   count, expected = s.samples_of(stacks, 'births_burn'), s.number(facts, 'burn_ns') / 1e6
   # Many intervals end while the thread is being scheduled, where no user code is: perf sees as few (2151 samples here).
-  # A ring that stops leaves less than a tenth. Ticks of a CPU's clock that expire while threads are switched hit the one that comes:
-  # 2137 to 2246 samples of 2000 were seen, of the others fewer.
-  s.check(0.5 * expected <= count <= 1.2 * expected, 'births: samples of the thread that burns',
-          f'{count} of {expected:.0f}')
+  # A ring that stops leaves less than a tenth. Ticks of a CPU's clock that expire while threads are switched hit the one that comes,
+  # so there may be more; its time is that of its own account.
+  s.check(0.5 * expected <= count, 'births: samples of the thread that burns', f'{count} of {expected:.0f}')
+  s.check_cpu_time('births: CPU time of the thread that burns', max(float(row['CPU Time']) for row in s.report(got.result, 'threads')),
+                   s.number(facts, 'burn_ns') / 1e9, 0, got.steal)
   s.check(total['samples_lost'] == 0, 'births: nothing lost', total['samples_lost'])
   ends = s.number(facts, 'born') if os.geteuid() == 0 else 0
   s.check_cpu_time('births: CPU time, with what is said to be in no account', total['cpu_time_s'] + s.unattributed(got.result),

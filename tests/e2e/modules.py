@@ -19,11 +19,15 @@ def one_address():
   s.check(seen_first + seen_second > 1000, 'dlswap: samples', f'{seen_first} + {seen_second}')
   s.check_share('dlswap: the first one\'s share', s.points(seen_first, seen_first + seen_second),
                 s.points(first, first + second), 1, seen_first + seen_second)
-  rows = s.report(got.result, 'modules')
-  modules = {row['Module']: int(row['Samples']) for row in rows}
-  s.check(abs(modules.get('libswap_first.so', 0) - seen_first) <= 12
-          and abs(modules.get('libswap_second.so', 0) - seen_second) <= 12,
-          'dlswap: modules and functions agree', modules)
+  functions = s.report(got.result, 'hotspots')
+  for name in ('first', 'second'):
+    modules = {row['Module'] for row in functions if row['Function'] == f'swap_{name}_work'}
+    s.check(modules == {f'libswap_{name}.so'}, f'dlswap: where swap_{name}_work is', modules)
+  seen = {row['Module']: int(row['Samples']) for row in s.report(got.result, 'modules')}
+  expected = {}
+  for row in functions:
+    expected[row['Module']] = expected.get(row['Module'], 0) + int(row['Samples'])
+  s.check(seen == expected, 'dlswap: modules and functions agree', f'{seen} {expected}')
 
 
 def overwritten():

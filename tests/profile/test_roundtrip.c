@@ -290,6 +290,31 @@ START_TEST(clocks_and_notes)
 }
 END_TEST
 
+/* The collector creates the file before it lets the target run. */
+START_TEST(start_of_the_collection)
+{
+	static const struct {
+		uint64_t noted_ms;
+		uint64_t start_ms;
+	} cases[] = {{0, 0}, {70, 70}, {20000, 20000}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint64_t start_ns = fixture_ms(cases[i].start_ms);
+		struct profile_writer *writer = fixture_create();
+		assert_success(profile_writer_add_note(writer, PROFILE_NOTE_ANALYSIS,
+						       fixture_ms(cases[i].noted_ms), 0, 0, 0,
+						       "hotspots"));
+		fixture_finish(writer);
+		struct profile_reader *reader = fixture_open();
+		ck_assert_uint_eq(profile_reader_start_ns(reader), start_ns);
+		ck_assert_uint_eq(profile_reader_start_date_ns(reader),
+				  FIXTURE_REAL_NS + cases[i].start_ms * 1000000);
+		ck_assert_uint_eq(profile_reader_since_start(reader, start_ns - 1), 0);
+		ck_assert_uint_eq(profile_reader_since_start(reader, start_ns + 5), 5);
+		profile_reader_close(reader);
+	}
+}
+END_TEST
+
 START_TEST(texts_are_stored_once)
 {
 	struct profile_writer *writer = fixture_create();
@@ -375,6 +400,7 @@ int main(void)
 	tcase_add_test(tcase, modules);
 	tcase_add_test(tcase, processes_and_threads);
 	tcase_add_test(tcase, clocks_and_notes);
+	tcase_add_test(tcase, start_of_the_collection);
 	tcase_add_test(tcase, texts_are_stored_once);
 	tcase_add_test(tcase, other_readers_see_the_streams);
 	return run_suite(suite);

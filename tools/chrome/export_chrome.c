@@ -140,7 +140,7 @@ static void write_metadata(struct exporting *exporting)
 	json_write_text(json, "cpu", overview.host.cpu);
 	json_write_number(json, "logical_cpus", overview.host.logical_cpus);
 	json_write_number(json, "interval_ns", profile_reader_interval_ns(stacks->reader));
-	json_write_number(json, "start_realtime_ns", overview.first_clock.real_ns);
+	json_write_number(json, "start_realtime_ns", overview.start_real_ns);
 	json_open_array(json, "warnings");
 	overview_warn(&overview, stacks->reader, write_warning, json);
 	json_close_array(json);

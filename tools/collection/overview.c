@@ -200,13 +200,11 @@ static void take_clocks(struct overview *overview, const struct profile_reader *
 	uint32_t count = profile_reader_clock_count(reader);
 	if (count == 0)
 		return;
-	overview->first_clock = *profile_reader_clock(reader, 0);
-	overview->has_clock = true;
+	uint64_t start_ns = profile_reader_start_ns(reader);
+	overview->start_real_ns = profile_reader_start_date_ns(reader);
 	const struct profile_clock *last = profile_reader_clock(reader, count - 1);
-	if (!overview->notes[PROFILE_NOTE_ELAPSED].is_known &&
-	    last->raw_ns > overview->first_clock.raw_ns)
-		overview->notes[PROFILE_NOTE_ELAPSED] =
-			known(last->raw_ns - overview->first_clock.raw_ns);
+	if (!overview->notes[PROFILE_NOTE_ELAPSED].is_known && last->raw_ns > start_ns)
+		overview->notes[PROFILE_NOTE_ELAPSED] = known(last->raw_ns - start_ns);
 }
 
 #define COUNTS_START    offsetof(struct profile_unwinding, walks)

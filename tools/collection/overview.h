@@ -39,8 +39,7 @@ struct overview {
 	const char *event; /* of the samples; "" where the result does not say */
 	bool is_counted;   /* CPU times are numbers of the event */
 	struct profile_host_info host;
-	struct profile_clock first_clock;
-	bool has_clock;
+	uint64_t start_real_ns; /* CLOCK_REALTIME when the collection began; 0: unknown */
 	bool is_complete;
 	bool is_finalized;
 };

@@ -255,11 +255,10 @@ static void print_cost(const struct report_input *input, const struct overview *
 
 static void print_start(const struct overview *overview, FILE *stream)
 {
-	time_t seconds = (time_t)(overview->first_clock.real_ns / 1000000000);
+	time_t seconds = (time_t)(overview->start_real_ns / 1000000000);
 	struct tm time;
 	char text[64];
-	if (!overview->has_clock || overview->first_clock.real_ns == 0 ||
-	    !gmtime_r(&seconds, &time) ||
+	if (overview->start_real_ns == 0 || !gmtime_r(&seconds, &time) ||
 	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &time) == 0)
 		return;
 	print_text(stream, "Collection Start:", text);

@@ -42,19 +42,15 @@ static uint64_t add(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* When the collection ended: its start, at which its kind is noted, and the time since; of one that
- * did not end, the last sync point. */
+/* When the collection ended; of one that did not end, the last sync point. */
 static uint64_t end_of_collection(const struct profile_reader *reader)
 {
 	uint32_t clocks = profile_reader_clock_count(reader);
 	uint64_t end = clocks ? profile_reader_clock(reader, clocks - 1)->raw_ns : UINT64_MAX;
-	uint64_t start = clocks ? profile_reader_clock(reader, 0)->raw_ns : 0;
 	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
 		const struct profile_note *note = profile_reader_note(reader, i);
-		if (note->kind == PROFILE_NOTE_ANALYSIS)
-			start = profile_reader_raw_ns(reader, note->tsc);
 		if (note->kind == PROFILE_NOTE_ELAPSED)
-			end = add(start, note->value);
+			end = add(profile_reader_start_ns(reader), note->value);
 	}
 	return end;
 }
@@ -63,8 +59,7 @@ struct running_bounds running_bounds(const struct weighted_stacks *stacks)
 {
 	const struct profile_reader *reader = stacks->reader;
 	const struct filter *filter = stacks->filter;
-	uint64_t start =
-		profile_reader_clock_count(reader) ? profile_reader_clock(reader, 0)->raw_ns : 0;
+	uint64_t start = profile_reader_start_ns(reader);
 	struct running_bounds bounds = {start, end_of_collection(reader)};
 	if (filter->to_ns > 0 && filter->to_ns < UINT64_MAX - start)
 		bounds.end_ns = smaller(bounds.end_ns, start + filter->to_ns);

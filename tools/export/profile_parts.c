@@ -239,7 +239,7 @@ struct pprof_run profile_parts_run(const struct weighted_stacks *stacks,
 {
 	uint64_t from_ns = stacks->filter->from_ns;
 	uint64_t end_ns = overview->notes[PROFILE_NOTE_ELAPSED].value;
-	uint64_t start_ns = overview->first_clock.real_ns;
+	uint64_t start_ns = overview->start_real_ns;
 	if (stacks->filter->to_ns > 0 && stacks->filter->to_ns < end_ns)
 		end_ns = stacks->filter->to_ns;
 	return (struct pprof_run){

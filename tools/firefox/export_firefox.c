@@ -96,7 +96,7 @@ static void write_meta(struct json_writer *json, const struct timelines *timelin
 	json_write_number(json, "version", BROWSER_VERSION);
 	json_write_number(json, "preprocessedProfileVersion", FORMAT_VERSION);
 	json_write_decimal(json, "interval", interval_ns > 0 ? interval_ns : 1, MS_DIGITS);
-	json_write_decimal(json, "startTime", overview.first_clock.real_ns, MS_DIGITS);
+	json_write_decimal(json, "startTime", overview.start_real_ns, MS_DIGITS);
 	json_write_number(json, "profilingStartTime", 0);
 	json_write_decimal(json, "profilingEndTime", firefox_threads_end(timelines), MS_DIGITS);
 	json_write_number(json, "processType", 0);

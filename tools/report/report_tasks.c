@@ -110,10 +110,8 @@ char *report_set_time(struct table_cell *cell, const struct profile_reader *read
 		      bool is_foreign)
 {
 	char *date = is_foreign ? print_date(profile_reader_date_ns(reader, tsc)) : NULL;
-	bool has_clock = profile_reader_clock_count(reader) > 0;
-	uint64_t start_ns = has_clock ? profile_reader_clock(reader, 0)->raw_ns : 0;
 	cell->text = date;
-	cell->number = profile_reader_raw_ns(reader, tsc) - start_ns;
+	cell->number = profile_reader_since_start(reader, profile_reader_raw_ns(reader, tsc));
 	return date;
 }
 

@@ -167,14 +167,6 @@ static void add_drawn_time(struct collecting *collecting, struct tally_entry key
 		count_guess(entry, stack);
 }
 
-static uint64_t find_time_ns(const struct profile_reader *reader, uint64_t raw_ns)
-{
-	if (profile_reader_clock_count(reader) == 0)
-		return 0;
-	uint64_t start_ns = profile_reader_clock(reader, 0)->raw_ns;
-	return raw_ns > start_ns ? raw_ns - start_ns : 0;
-}
-
 /* Each sample takes its part of the calibrated time, whether it counts or not. */
 static bool is_in_time(const struct collecting *collecting,
 		       const struct profile_sample_info *sample)
@@ -184,7 +176,9 @@ static bool is_in_time(const struct collecting *collecting,
 		return true;
 	return task_filter_takes(&collecting->tally->tasks, sample) &&
 	       filter_takes_time(collecting->filter,
-				 find_time_ns(reader, profile_reader_raw_ns(reader, sample->tsc)));
+				 profile_reader_since_start(reader,
+							    profile_reader_raw_ns(reader,
+										  sample->tsc)));
 }
 
 static bool takes_owner(const struct profile_reader *reader, const struct filter *filter,
@@ -306,7 +300,9 @@ static bool visit_sample(const struct profile_sample_info *info, void *user)
 	uint64_t raw_ns = profile_reader_raw_ns(visit->reader, info->tsc);
 	const struct tally_sample sample = {.info = info,
 					    .raw_ns = raw_ns,
-					    .since_start_ns = find_time_ns(visit->reader, raw_ns),
+					    .since_start_ns =
+						    profile_reader_since_start(visit->reader,
+									       raw_ns),
 					    .cpu_ns = parts.drawn_ns,
 					    .kernel_ns = parts.kernel_ns};
 	bool is_taken = filter_takes_time(visit->filter, sample.since_start_ns) &&

@@ -45,22 +45,18 @@ static void sort_pauses(struct collected *collected)
 /* A killed collection lost at most a second, and sync points are a second apart. */
 #define UNNOTED_NS UINT64_C(10000000000)
 
-/* The start is when the collection's kind is noted. */
 void collected_init(struct collected *collected, const struct profile_reader *reader,
 		    const struct filter *filter)
 {
 	uint32_t clocks = profile_reader_clock_count(reader);
-	uint64_t first_ns = clocks ? profile_reader_clock(reader, 0)->raw_ns : 0;
 	uint64_t last_ns = clocks ? profile_reader_clock(reader, clocks - 1)->raw_ns : 0;
 	size_t capacity = 0;
-	*collected = (struct collected){.start_ns = first_ns,
+	*collected = (struct collected){.start_ns = profile_reader_start_ns(reader),
 					.end_ns = clocks ? add(last_ns, UNNOTED_NS) : UINT64_MAX,
 					.least_end_ns = last_ns};
 	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
 		const struct profile_note *note = profile_reader_note(reader, i);
 		uint64_t time_ns = profile_reader_raw_ns(reader, note->tsc);
-		if (note->kind == PROFILE_NOTE_ANALYSIS)
-			collected->start_ns = time_ns;
 		if (note->kind == PROFILE_NOTE_ELAPSED)
 			collected->end_ns = collected->least_end_ns =
 				add(collected->start_ns, note->value);

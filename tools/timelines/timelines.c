@@ -69,9 +69,7 @@ uint64_t timelines_since_start(const struct profile_reader *reader, uint64_t tsc
 		return TIMELINE_UNKNOWN;
 	if (tsc == 0 || profile_reader_clock_count(reader) == 0)
 		return 0;
-	uint64_t raw_ns = profile_reader_raw_ns(reader, tsc);
-	uint64_t start_ns = profile_reader_clock(reader, 0)->raw_ns;
-	return raw_ns > start_ns ? raw_ns - start_ns : 0;
+	return profile_reader_since_start(reader, profile_reader_raw_ns(reader, tsc));
 }
 
 bool timelines_take_time(const struct weighted_stacks *stacks, uint64_t start_ns, uint64_t end_ns)

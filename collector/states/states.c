@@ -57,9 +57,10 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static uint64_t limit_time(uint64_t time_ns)
+/* The tracker's clock follows its records, whatever they say. */
+static uint64_t time_of_tracker(const struct states *states, uint64_t time_ns)
 {
-	return time_ns < TIME_MAX ? time_ns : TIME_MAX;
+	return time_ns <= TIME_MAX ? time_ns : states->now_ns;
 }
 
 /* NULL: no such CPU, or out of memory. */
@@ -129,10 +130,10 @@ static void end_slice(struct states *states, struct thread *thread, uint64_t end
 {
 	struct thread_state *state = &thread->state;
 	assert(state->now == PROFILE_STATE_RUNNING);
-	if (end_ns >= states->next_cut_ns)
-		cut_long(states, end_ns);
 	/* The order of ends stands above a moment's truth where records come late. */
 	end_ns = later(end_ns, later(states->last_end_ns, state->since_ns));
+	if (end_ns >= states->next_cut_ns)
+		cut_long(states, end_ns);
 	put_slice(states, thread, end_ns, flags);
 	if (states->cpus[state->cpu].running == thread)
 		states->cpus[state->cpu].running = NULL;
@@ -177,10 +178,10 @@ static void begin_slice(struct states *states, struct thread *thread, uint64_t t
 			uint32_t cpu)
 {
 	struct thread_state *state = &thread->state;
-	if (states->last_end_ns > PROFILE_SLICE_NS_MAX)
-		time_ns = later(time_ns, states->last_end_ns - PROFILE_SLICE_NS_MAX);
 	if (states->cpus[cpu].running)
 		cut_slice(states, states->cpus[cpu].running, time_ns);
+	if (states->last_end_ns > PROFILE_SLICE_NS_MAX)
+		time_ns = later(time_ns, states->last_end_ns - PROFILE_SLICE_NS_MAX);
 	leave_state(states, state, time_ns);
 	state->now = PROFILE_STATE_RUNNING;
 	state->cpu = (uint16_t)cpu;
@@ -343,9 +344,10 @@ static void advance(struct states *states, uint64_t now_ns)
 {
 	if (now_ns > states->now_ns && now_ns - states->now_ns > JUMP_NS)
 		cut_all(states, states->now_ns);
-	if (now_ns >= states->next_cut_ns)
-		cut_long(states, now_ns);
 	states->now_ns = later(states->now_ns, now_ns);
+	/* A slice may have begun long ago: where its record was late. */
+	if (states->now_ns >= states->next_cut_ns)
+		cut_long(states, states->now_ns);
 }
 
 void states_apply(struct states *states, const struct record *record)
@@ -380,7 +382,7 @@ static void take_birth(void *user, struct thread *thread, enum tracker_birth bir
 	struct states *states = user;
 	struct thread_state *state = &thread->state;
 	*state = (struct thread_state){
-		.since_ns = limit_time(thread->start_ns),
+		.since_ns = time_of_tracker(states, thread->start_ns),
 		.losses = states->losses,
 		.now = PROFILE_STATE_READY,
 	};
@@ -423,7 +425,7 @@ static void take_end(void *user, struct thread *thread, uint64_t time_ns,
 {
 	struct states *states = user;
 	struct thread_state *state = &thread->state;
-	time_ns = limit_time(time_ns);
+	time_ns = time_of_tracker(states, time_ns);
 	advance(states, time_ns);
 	if (!record && state->now == PROFILE_STATE_RUNNING)
 		cut_slice(states, thread, time_ns);
@@ -469,8 +471,7 @@ void states_lose_rest(struct states *states)
 void states_finish(struct states *states, uint64_t end_ns)
 {
 	size_t position = 0;
-	end_ns = limit_time(end_ns);
-	advance(states, end_ns);
+	advance(states, end_ns < TIME_MAX ? end_ns : TIME_MAX);
 	/* One end for all. */
 	end_ns = later(states->now_ns, states->last_end_ns);
 	for (struct thread *t; (t = tracker_next_thread(states->tracker, &position));)

@@ -225,7 +225,7 @@ SEEDS = {'fuzz_agent': agent_seeds, 'fuzz_external': external_seeds, 'fuzz_folde
 # Recordings import at 240 to 640 a second.
 FLOORS['fuzz_recording'] = 20
 FLOORS['fuzz_look'] = 5000
-FLOORS['fuzz_states'] = 100
+FLOORS['fuzz_states'] = 700
 SEEDS['fuzz_look'] = look_seeds
 LENGTHS['fuzz_recording'] = recording_seeds.SIZES.stop
 SEEDS['fuzz_recording'] = recording_seeds.make

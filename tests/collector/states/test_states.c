@@ -421,6 +421,36 @@ START_TEST(clock_jumps)
 }
 END_TEST
 
+/* A time that is none, and the clock back at what it was: all end at one time. */
+START_TEST(clock_jumps_and_comes_back)
+{
+	feed_launch(1000, APP, "app");
+	off(5 * S, OTHER, 1);
+	off(UINT64_MAX, THIRD, 0);
+	on(2000, WORKER, 1);
+	fake_emit_clear(emit);
+	end(2000);
+	fake_emit_assert(emit, "slice 5000002 5000000000+0 cpu 7 blocked ready 0", 1);
+	fake_emit_assert(emit, "slice 5000001 5000000000+0 cpu 7 ready after-loss ready 0", 1);
+	ck_assert_uint_eq(fake_emit_count(emit, "slice "), 3);
+}
+END_TEST
+
+/* Its pieces are written before others' ends. */
+START_TEST(long_run_told_late)
+{
+	feed_launch(1000, APP, "app");
+	off(2000, APP, 0);
+	feed_fork(10 * S, APP, WORKER, APP, APP);
+	on(7 * S, APP, 0);
+	end(1000);
+	ck_assert_uint_eq(fake_emit_count(emit, "slice "), 6);
+	fake_emit_assert(emit, "slice 5000000 7000000000+1000000000 cpu 3 blocked ready 0", 1);
+	fake_emit_assert(emit, "slice 5000000 9000000000+1000000000 cpu 3 running ready 0", 1);
+	fake_emit_assert(emit, "slice 5000001 10000000000+0 cpu 0 ready ready 0", 1);
+}
+END_TEST
+
 /* The first switch tells whether an attached thread that could run was running. */
 START_TEST(attached)
 {
@@ -485,6 +515,8 @@ int main(void)
 	tcase_add_test(tcase, direct_switches);
 	tcase_add_test(tcase, slow_switches);
 	tcase_add_test(tcase, clock_jumps);
+	tcase_add_test(tcase, clock_jumps_and_comes_back);
+	tcase_add_test(tcase, long_run_told_late);
 	tcase_add_loop_test(tcase, attached, 0, 2);
 	tcase_add_test(tcase, attached_and_sampled);
 	tcase_add_test(tcase, attached_and_gone);

@@ -18,8 +18,11 @@ static void end_by(int number)
 static void *watch_signals(void *user)
 {
 	const struct interrupt *interrupt = user;
-	int number;
-	if (sigwait(&interrupt->signals, &number) != 0)
+	siginfo_t info;
+	int number = sigwaitinfo(&interrupt->signals, &info);
+	while (number < 0 && errno == EINTR) /* stopped and continued */
+		number = sigwaitinfo(&interrupt->signals, &info);
+	if (number < 0 || info.si_pid == getpid()) /* interrupt_hold's */
 		return NULL;
 	if (interrupt->clean)
 		interrupt->clean(interrupt->user);
@@ -37,8 +40,10 @@ void interrupt_begin(struct interrupt *interrupt)
 	*interrupt = (struct interrupt){0};
 	sigemptyset(&interrupt->signals);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+		if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
 			sigaddset(&interrupt->signals, numbers[i]);
+			interrupt->first = numbers[i];
+		}
 	pthread_sigmask(SIG_BLOCK, &interrupt->signals, &interrupt->before);
 }
 
@@ -49,6 +54,7 @@ void interrupt_watch_with(struct interrupt *interrupt, const char *text, interru
 	interrupt->clean = clean;
 	interrupt->user = user;
 	interrupt->is_watched =
+		interrupt->first != 0 &&
 		pthread_create(&interrupt->thread, NULL, watch_signals, interrupt) == 0;
 	/* Without the thread the signals end the program without a message or a clean end. */
 	if (!interrupt->is_watched)
@@ -66,7 +72,8 @@ void interrupt_hold(struct interrupt *interrupt)
 	pthread_sigmask(SIG_BLOCK, &interrupt->signals, NULL);
 	if (!interrupt->is_watched)
 		return;
-	pthread_cancel(interrupt->thread);
+	/* Not pthread_cancel: it could end the thread amid its cleaning. */
+	pthread_kill(interrupt->thread, interrupt->first);
 	pthread_join(interrupt->thread, NULL);
 	interrupt->is_watched = false;
 }

@@ -14,6 +14,7 @@ typedef void interrupt_clean(void *user);
 
 struct interrupt {
 	sigset_t signals; /* to wait for */
+	int first;        /* one of them, 0: there are none */
 	sigset_t before;  /* the signal mask before interrupt_begin */
 	pthread_t thread;
 	bool is_watched;
@@ -31,7 +32,7 @@ void interrupt_watch_with(struct interrupt *interrupt, const char *text, interru
 			  void *user);
 /* Both at once, with nothing to clean. */
 void interrupt_watch(struct interrupt *interrupt, const char *text);
-/* From now on they wait again. */
+/* From now on they wait again. A signal that came before ends the program here. */
 void interrupt_hold(struct interrupt *interrupt);
 /* Restores the signals; a waiting signal ends the program here. */
 void interrupt_release(struct interrupt *interrupt);

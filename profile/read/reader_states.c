@@ -154,9 +154,12 @@ static bool pass_slice(union profile_record *record, void *user)
 
 struct taking {
 	struct profile_reader *reader;
-	struct profile_slice_info *slices;
+	struct profile_slice_info *slices; /* or waits */
+	struct profile_wait_info *waits;
+	uint64_t fields; /* as of a pass */
 	size_t capacity;
 	size_t count;
+	uint64_t read; /* records */
 };
 
 static bool take_slice(union profile_record *record, void *user)
@@ -184,28 +187,47 @@ static void mend_stack(const struct profile_reader *reader, uint32_t *node, uint
 	}
 }
 
-static bool pass_wait(union profile_record *record, void *user)
+/* false: the record is not whole. */
+static bool describe_wait(struct profile_reader *reader, uint64_t fields,
+			  union profile_record *record, struct profile_wait_info *info)
 {
-	const struct pass *pass = user;
 	struct profile_wait *wait = &record->wait;
 
-	if (!profile_reader_check(pass->reader, PROFILE_STREAM_WAITS, pass->fields, 0, record))
-		return true;
-	mend_stack(pass->reader, &wait->node, &wait->state, &wait->reason);
-	mend_stack(pass->reader, &wait->waker_node, &wait->waker_state, &wait->waker_reason);
-	struct profile_wait_info info = {
-		.start_ns = profile_reader_raw_ns(pass->reader, wait->start_tsc),
-		.thread = profile_reader_find_thread(pass->reader, wait->tid, wait->start_tsc),
+	if (!profile_reader_check(reader, PROFILE_STREAM_WAITS, fields, 0, record))
+		return false;
+	mend_stack(reader, &wait->node, &wait->state, &wait->reason);
+	mend_stack(reader, &wait->waker_node, &wait->waker_state, &wait->waker_reason);
+	*info = (struct profile_wait_info){
+		.start_ns = profile_reader_raw_ns(reader, wait->start_tsc),
+		.thread = profile_reader_find_thread(reader, wait->tid, wait->start_tsc),
 		.waker_thread = PROFILE_NONE,
 		.wait = *wait,
 	};
 	/* The waker may be younger than the wait. */
-	uint64_t woken_tsc = profile_reader_tsc_of_raw(pass->reader, add_saturating(info.start_ns,
-										    wait->wait_ns));
+	uint64_t woken_tsc =
+		profile_reader_tsc_of_raw(reader, add_saturating(info->start_ns, wait->wait_ns));
 	if (wait->waker_tid != 0)
-		info.waker_thread =
-			profile_reader_find_thread(pass->reader, wait->waker_tid, woken_tsc);
-	return pass->on_wait(&info, pass->user);
+		info->waker_thread = profile_reader_find_thread(reader, wait->waker_tid, woken_tsc);
+	return true;
+}
+
+static bool pass_wait(union profile_record *record, void *user)
+{
+	const struct pass *pass = user;
+	struct profile_wait_info info;
+
+	return !describe_wait(pass->reader, pass->fields, record, &info) ||
+	       pass->on_wait(&info, pass->user);
+}
+
+static bool take_wait(union profile_record *record, void *user)
+{
+	struct taking *taking = user;
+
+	taking->read++;
+	taking->count += describe_wait(taking->reader, taking->fields, record,
+				       &taking->waits[taking->count]);
+	return taking->count < taking->capacity;
 }
 
 static TBRW_U32 pass_all(struct pass *pass, enum profile_stream stream,
@@ -232,7 +254,7 @@ TBRW_U32 profile_reader_read_slices(struct profile_reader *reader, uint64_t firs
 				    struct profile_slice_info *slices, size_t capacity,
 				    size_t *count)
 {
-	struct taking taking = {reader, slices, capacity, 0};
+	struct taking taking = {.reader = reader, .slices = slices, .capacity = capacity};
 	uint32_t number = reader->streams[PROFILE_STREAM_SLICES];
 	TBRW_U32 code = VT_SUCCESS;
 
@@ -252,4 +274,22 @@ TBRW_U32 profile_reader_each_wait(struct profile_reader *reader, profile_wait_ca
 
 	pass.fields = profile_stream_references(PROFILE_STREAM_WAITS).indices;
 	return pass_all(&pass, PROFILE_STREAM_WAITS, pass_wait);
+}
+
+TBRW_U32 profile_reader_read_waits(struct profile_reader *reader, uint64_t *next,
+				   struct profile_wait_info *waits, size_t capacity, size_t *count)
+{
+	struct taking taking = {.reader = reader, .waits = waits, .capacity = capacity};
+	uint32_t number = reader->streams[PROFILE_STREAM_WAITS];
+	TBRW_U32 code = VT_SUCCESS;
+
+	taking.fields = profile_stream_references(PROFILE_STREAM_WAITS).indices;
+	if (!order_threads(reader))
+		code = VT_NO_MEMORY;
+	else if (number != PROFILE_NONE && capacity > 0)
+		code = profile_reader_each_record_from(reader, PROFILE_STREAM_WAITS, number, *next,
+						       take_wait, &taking);
+	*next += taking.read;
+	*count = taking.count;
+	return code;
 }

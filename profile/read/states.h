@@ -59,6 +59,12 @@ typedef bool profile_wait_callback(const struct profile_wait_info *wait, void *u
 TBRW_U32 profile_reader_each_wait(struct profile_reader *reader, profile_wait_callback *callback,
 				  void *user);
 
+/* From record *next on, which moves behind the last one read: *count of them, up to `capacity`,
+ * fewer only at the end. Records that do not fit together are left out. For those who read waits
+ * beside something else, as profile_reader_read_slices. */
+TBRW_U32 profile_reader_read_waits(struct profile_reader *reader, uint64_t *next,
+				   struct profile_wait_info *waits, size_t capacity, size_t *count);
+
 uint32_t profile_reader_object_count(const struct profile_reader *reader); /* at least 1 */
 /* index below the count. Its nodes, kind and type are valid; the name is by profile_reader_text. */
 const struct profile_object *profile_reader_object(const struct profile_reader *r, uint32_t index);

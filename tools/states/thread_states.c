@@ -135,13 +135,14 @@ struct reading {
 
 /* The lane's time up to `end_ns` in a state. */
 static void pass_piece(const struct reading *reading, struct thread_state_lane *lane,
-		       uint64_t end_ns, enum profile_state state)
+		       uint64_t end_ns, enum profile_state state, uint32_t cpu)
 {
 	const struct thread_state_piece piece = {
 		.start_ns = lane->at_ns,
 		.end_ns = smaller(end_ns, lane->end_ns),
 		.lane = (uint32_t)(lane - reading->states->lanes),
 		.state = state,
+		.cpu = cpu,
 	};
 	if (piece.end_ns <= piece.start_ns)
 		return;
@@ -165,10 +166,10 @@ static void pass_gap(const struct reading *reading, struct thread_state_lane *la
 	if (state == PROFILE_STATE_RUNNING)
 		state = PROFILE_STATE_UNKNOWN;
 	if (state == PROFILE_STATE_BLOCKED || state == PROFILE_STATE_STOPPED) {
-		pass_piece(reading, lane, start_ns - smaller(slice->ready_ns, gap_ns), state);
+		pass_piece(reading, lane, start_ns - smaller(slice->ready_ns, gap_ns), state, 0);
 		state = PROFILE_STATE_READY;
 	}
-	pass_piece(reading, lane, start_ns, state);
+	pass_piece(reading, lane, start_ns, state, 0);
 }
 
 static void pass_slice(const struct reading *reading, const struct profile_slice_info *slice)
@@ -196,7 +197,7 @@ static void pass_slice(const struct reading *reading, const struct profile_slice
 	if (start_ns > lane->at_ns &&
 	    (slice->before != PROFILE_STATE_RUNNING || start_ns - lane->at_ns > ROUNDING_NS))
 		pass_gap(reading, lane, slice, start_ns);
-	pass_piece(reading, lane, slice->end_ns, PROFILE_STATE_RUNNING);
+	pass_piece(reading, lane, slice->end_ns, PROFILE_STATE_RUNNING, slice->cpu);
 }
 
 /* ---- The end ---- */
@@ -218,7 +219,7 @@ static void pass_rests(const struct reading *reading)
 		lane->end_ns = smaller(lane->end_ns, states->collected.end_ns);
 		if (!lane->has_begun || !lane->is_taken)
 			lane->at_ns = lane->end_ns = lane->start_ns;
-		pass_piece(reading, lane, lane->end_ns, PROFILE_STATE_UNKNOWN);
+		pass_piece(reading, lane, lane->end_ns, PROFILE_STATE_UNKNOWN, 0);
 	}
 }
 

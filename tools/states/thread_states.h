@@ -40,6 +40,7 @@ struct thread_state_piece {
 	uint64_t end_ns; /* behind the start */
 	uint32_t lane;
 	enum profile_state state;
+	uint32_t cpu; /* of RUNNING */
 };
 typedef void thread_state_callback(const struct thread_state_piece *piece, void *user);
 

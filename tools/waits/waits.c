@@ -1,31 +1,23 @@
 #include "tools/waits/waits.h"
 
 #include "containers/compare.h"
+#include "profile/read/reader.h"
 #include "profile/read/states.h"
 #include "tools/functions/filter.h"
 #include "tools/functions/functions.h"
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
-#include "tools/samples/tally.h"
-#include "tools/states/thread_states.h"
 #include "tools/waits/poor_time.h"
 #include "tools/waits/wait_items.h"
 #include <stdlib.h>
 #include <string.h>
 
-struct stretch {
-	uint64_t start_ns;
-	uint64_t end_ns;
-};
-
 struct collecting {
 	struct waits *waits;
 	struct profile_reader *reader;
 	struct poor_time poor;
-	struct index_map map;     /* of the entries */
-	struct task_filter tasks; /* the filter's conditions on tasks */
-	bool *takes_thread;       /* by index, and of PROFILE_NONE behind the last */
-	struct stretch part;      /* of the run, the filter's */
+	struct index_map map; /* of the entries */
+	struct wait_filter filter;
 };
 
 /* The part of an entry before its sums. */
@@ -64,35 +56,14 @@ static struct waits_entry make_key(const struct profile_wait_info *info)
 				    .waker_state = info->wait.waker_state};
 }
 
-static bool takes_task(const struct collecting *collecting, const struct profile_wait_info *info)
-{
-	struct profile_sample_info moment = {.tsc = info->wait.start_tsc,
-					     .tid = info->wait.tid,
-					     .thread = info->thread};
-	if (info->thread != PROFILE_NONE)
-		moment.pid = profile_reader_thread(collecting->reader, info->thread)->pid;
-	return task_filter_takes(&collecting->tasks, &moment);
-}
-
 static uint64_t until(uint64_t start_ns, uint64_t length_ns)
 {
 	return length_ns > UINT64_MAX - start_ns ? UINT64_MAX : start_ns + length_ns;
 }
 
-static uint64_t length_of(const struct stretch *stretch)
+static uint64_t length_of(const struct wait_stretch *stretch)
 {
 	return stretch->end_ns - stretch->start_ns;
-}
-
-/* What of the time from start_ns on lies in the filter's part of the run. */
-static struct stretch cut_to_part(const struct stretch *part, uint64_t start_ns, uint64_t length_ns)
-{
-	uint64_t end_ns = until(start_ns, length_ns);
-	if (start_ns < part->start_ns)
-		start_ns = part->start_ns;
-	if (end_ns > part->end_ns)
-		end_ns = part->end_ns;
-	return (struct stretch){start_ns, end_ns > start_ns ? end_ns : start_ns};
 }
 
 /* It spins before it blocks, or never does. */
@@ -107,10 +78,11 @@ static struct waits_sum measure(const struct collecting *collecting,
 {
 	const struct profile_wait *wait = &info->wait;
 	uint64_t woken_ns = until(info->start_ns, wait->wait_ns);
-	const struct stretch *part = &collecting->part;
-	struct stretch waiting = cut_to_part(part, info->start_ns, wait->wait_ns);
-	struct stretch ready = cut_to_part(part, woken_ns, wait->ready_ns);
-	struct stretch spinning = cut_to_part(part, spin_start(info), wait->spin_ns);
+	const struct wait_filter *filter = &collecting->filter;
+	const struct wait_stretch *part = &filter->part;
+	struct wait_stretch waiting = wait_filter_cut(filter, info->start_ns, wait->wait_ns);
+	struct wait_stretch ready = wait_filter_cut(filter, woken_ns, wait->ready_ns);
+	struct wait_stretch spinning = wait_filter_cut(filter, spin_start(info), wait->spin_ns);
 	bool starts_inside = info->start_ns >= part->start_ns && info->start_ns < part->end_ns;
 	struct waits_sum sum = {
 		.wait_ns = length_of(&waiting),
@@ -131,7 +103,7 @@ static bool collect_wait(const struct profile_wait_info *info, void *user)
 	struct waits *waits = collecting->waits;
 	uint32_t threads = profile_reader_thread_count(collecting->reader);
 	uint32_t thread = info->thread == PROFILE_NONE ? threads : info->thread;
-	if (!collecting->takes_thread[thread] || !takes_task(collecting, info))
+	if (!wait_filter_takes(&collecting->filter, info))
 		return true;
 	struct waits_sum sum = measure(collecting, info);
 	if (sum.count == 0)
@@ -146,25 +118,6 @@ static bool collect_wait(const struct profile_wait_info *info, void *user)
 	waits->threads[thread].ready_ns += sum.ready_ns;
 	waits->threads[thread].blocks += info->wait.blocks;
 	return true;
-}
-
-static bool *choose_threads(const struct profile_reader *reader, const struct filter *filter)
-{
-	uint32_t count = profile_reader_thread_count(reader);
-	bool *takes = xalloc_zeroed((size_t)count + 1, sizeof(*takes));
-	for (uint32_t i = 0; i < count; i++)
-		takes[i] = tally_takes_thread(reader, filter, i);
-	takes[count] = filter_takes_thread(filter, 0, "", 0, "");
-	return takes;
-}
-
-static struct stretch choose_part(const struct profile_reader *reader, const struct filter *filter)
-{
-	struct collected collected;
-	collected_init(&collected, reader, filter);
-	struct stretch part = {collected.start_ns, filter->to_ns ? collected.end_ns : UINT64_MAX};
-	collected_finish(&collected);
-	return part;
 }
 
 /* The conditions on functions are those of the function that waits. */
@@ -190,13 +143,11 @@ TBRW_U32 result_waits_collect(struct waits *waits, struct profile_reader *reader
 	struct collecting collecting = {
 		.waits = waits,
 		.reader = reader,
-		.part = choose_part(reader, filter),
-		.takes_thread = choose_threads(reader, filter),
 	};
 	*waits = (struct waits){0};
 	waits->threads = xalloc_zeroed((size_t)profile_reader_thread_count(reader) + 1,
 				       sizeof(*waits->threads));
-	TBRW_U32 code = task_filter_load(&collecting.tasks, reader, filter);
+	TBRW_U32 code = wait_filter_load(&collecting.filter, reader, NULL, filter);
 	if (code == VT_SUCCESS && target > 0 && profile_reader_states(reader) != 0)
 		code = poor_time_collect(&collecting.poor, reader, target);
 	if (code == VT_SUCCESS)
@@ -205,10 +156,9 @@ TBRW_U32 result_waits_collect(struct waits *waits, struct profile_reader *reader
 		wait_items_name(waits, reader, functions);
 		drop_functions(waits, functions, filter);
 	}
-	task_filter_finish(&collecting.tasks);
+	wait_filter_finish(&collecting.filter);
 	poor_time_finish(&collecting.poor);
 	index_map_finish(&collecting.map);
-	free(collecting.takes_thread);
 	if (code != VT_SUCCESS)
 		result_waits_finish(waits);
 	return code;

@@ -1,6 +1,7 @@
 /*
  * The waits of a result, added up by what they have in common: thread, object, stack, and who ended
- * them. They are streamed: memory goes by the number of distinct ones.
+ * them. They are streamed: memory goes by the number of distinct ones. For those who read them one
+ * by one, the filter's conditions alone.
  */
 #ifndef TOOLS_WAITS_WAITS_H
 #define TOOLS_WAITS_WAITS_H
@@ -14,6 +15,8 @@
 struct filter;
 struct functions;
 struct profile_reader;
+struct profile_wait_info;
+struct task_filter;
 
 struct waits_sum {
 	uint64_t count;
@@ -78,5 +81,34 @@ TBRW_U32 result_waits_collect(struct waits *waits, struct profile_reader *reader
 			      const struct functions *functions, const struct filter *filter,
 			      uint32_t target);
 void result_waits_finish(struct waits *waits);
+
+/* Times are CLOCK_MONOTONIC_RAW ns. */
+struct wait_stretch {
+	uint64_t start_ns;
+	uint64_t end_ns; /* not before the start */
+};
+
+struct wait_filter {
+	struct profile_reader *reader;
+	const struct filter *filter;
+	const struct functions *functions; /* NULL: conditions on functions are the caller's */
+	struct wait_functions *sites;      /* NULL: there are no such conditions, or likewise */
+	struct task_filter *tasks;         /* the filter's conditions on tasks */
+	bool *takes_thread;                /* by index, and of PROFILE_NONE behind the last */
+	struct wait_stretch part;          /* of the run, the filter's */
+};
+
+/* Returns the reader's code; finish it in any case. Reader, functions and filter outlive it. */
+TBRW_U32 wait_filter_load(struct wait_filter *waits, struct profile_reader *reader,
+			  const struct functions *functions, const struct filter *filter);
+void wait_filter_finish(struct wait_filter *waits);
+
+/* Whether a wait meets the filter, but for its times: by its thread; its start's task; the function
+ * that waits. */
+bool wait_filter_takes(const struct wait_filter *waits, const struct profile_wait_info *info);
+
+/* What of the time from start_ns on lies in the filter's part of the run. */
+struct wait_stretch wait_filter_cut(const struct wait_filter *waits, uint64_t start_ns,
+				    uint64_t length_ns);
 
 #endif

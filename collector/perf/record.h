@@ -131,6 +131,7 @@ struct record_wait {
 	bool is_interrupted; /* by a signal, at least once */
 	bool is_unended;     /* the thread ends in its wait: result says nothing */
 	bool is_32bit;       /* a call of 32-bit code */
+	bool is_of_any_call; /* nobody knows of which: `call` has the begin alone */
 	bool is_away;        /* registers and stack are not those of the wait. In a page fault,
 				arguments[0] is the address of the code */
 };

@@ -40,22 +40,40 @@ static int compare_events(const void *a, const void *b)
 	return order ? order : compare_numbers((uintptr_t)left, (uintptr_t)right);
 }
 
-/* All events by rank, for the caller to free; NULL: out of memory. */
-static struct recording_event **rank_events(const struct recording_events *events)
+/* Waits are part of a clock's result. NULL: there are none, or no such result. */
+static struct recording_event *find_waits(const struct recording *recording)
 {
+	const struct recording_events *events = &recording->file.events;
+	struct recording_event *found = NULL;
+	bool has_clock = false;
+	for (size_t i = 0; i < events->count; i++) {
+		struct recording_event *event = &events->items[i];
+		has_clock |= recording_event_is_time(event) && event->samples > 0;
+		if (recording_event_is_waits(event))
+			found = event;
+	}
+	return has_clock && recording->file.has_switches ? found : NULL;
+}
+
+/* All events with a result of their own by rank, for the caller to free; NULL: out of memory. */
+static struct recording_event **rank_events(const struct recording *recording, size_t *count)
+{
+	const struct recording_events *events = &recording->file.events;
+	const struct recording_event *waits = find_waits(recording);
 	struct recording_event **ranked = calloc(events->count, sizeof(struct recording_event *));
+	*count = 0;
 	for (size_t i = 0; ranked && i < events->count; i++)
-		ranked[i] = &events->items[i];
+		if (&events->items[i] != waits)
+			ranked[(*count)++] = &events->items[i];
 	if (ranked)
-		qsort(ranked, events->count, sizeof(struct recording_event *), compare_events);
+		qsort(ranked, *count, sizeof(struct recording_event *), compare_events);
 	return ranked;
 }
 
-static int list_events(struct recording *recording, struct recording_event **ranked)
+static int list_events(struct recording *recording, struct recording_event **ranked, size_t count)
 {
 	struct recording_summary *summary = recording->notes.summary;
-	size_t count = recording->file.events.count;
-	summary->events = calloc(count, sizeof(*summary->events));
+	summary->events = calloc(count + 1, sizeof(*summary->events));
 	for (size_t i = 0; summary->events && i < count && ranked[i]->samples > 0; i++) {
 		summary->events[i] = strdup(ranked[i]->name);
 		if (!summary->events[i])
@@ -84,14 +102,15 @@ static int choose_event(struct recording *recording, struct failure *failure)
 {
 	const struct recording_request *request = recording->request;
 	const struct recording_events *events = &recording->file.events;
-	struct recording_event **ranked = rank_events(events);
-	if (!ranked || list_events(recording, ranked) < 0) {
+	size_t count;
+	struct recording_event **ranked = rank_events(recording, &count);
+	if (!ranked || list_events(recording, ranked, count) < 0) {
 		free(ranked);
 		return failure_set_error(failure, ENOMEM, "cannot import %s", request->name);
 	}
-	recording->event = request->event ? recording_events_named(events, request->event)
-			   : request->rank < events->count ? ranked[request->rank]
-							   : ranked[0];
+	recording->event = request->event          ? recording_events_named(events, request->event)
+			   : request->rank < count ? ranked[request->rank]
+						   : ranked[0];
 	int result = recording->event && recording->event->samples > 0
 			     ? 0
 			     : explain_event(recording, ranked[0], failure);
@@ -170,6 +189,7 @@ static void configure(struct recording *recording)
 		.summary = recording->notes.summary,
 		.interval_ns = interval_ns,
 		.has_states = recording->file.has_switches && recording_event_is_time(event),
+		.waits = recording_event_is_time(event) ? find_waits(recording) : NULL,
 		.kernel_time = has_frames ? PROFILE_KERNEL_TIME_FRAMES : PROFILE_KERNEL_TIME_APART,
 		.has_kernel_time = has_frames || is_ours,
 	};
@@ -190,6 +210,8 @@ static int begin(struct recording *recording, struct failure *failure)
 			recording->notes.interval_ns, &recording->emit, failure) < 0)
 		return -1;
 	const struct analysis_config config = {.switches = recording->notes.has_states,
+					       .waits = recording->notes.waits != NULL,
+					       .wait_source = PROFILE_WAIT_BY_BPF,
 					       .kernel_time = recording->notes.kernel_time,
 					       .unwind = has_stacks(&recording->parts),
 					       .collapse = request->collapse};
@@ -202,6 +224,7 @@ static int begin(struct recording *recording, struct failure *failure)
 		return failure_set_error(failure, ENOMEM, "cannot import %s", request->name);
 	recording->feed.file = &recording->file;
 	recording->feed.event = recording->event;
+	recording->feed.waits = recording->notes.waits;
 	recording->feed.analyzer = recording->analyzer;
 	recording->feed.has_states = recording->notes.has_states;
 	recording->feed.has_unwindable = is_same_machine(&recording->file.facts);

@@ -56,6 +56,12 @@ bool recording_event_is_time(const struct recording_event *event)
 						     event->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
+bool recording_event_is_waits(const struct recording_event *event)
+{
+	return event->type == PERF_TYPE_SOFTWARE && event->config == PERF_COUNT_SW_DUMMY &&
+	       strcmp(event->name, "offcpu-time") == 0;
+}
+
 bool recording_events_add(struct recording_events *events, struct recording_cursor *cursor)
 {
 	struct perf_event_attr attr = {0};

@@ -58,6 +58,11 @@ void recording_event_rename(struct recording_event *event, const char *name);
 /* Whether its periods are ns: a clock's. */
 bool recording_event_is_time(const struct recording_event *event);
 
+/* Whether its samples are waits: tbconvert's exports have such an event (profile/profile.h,
+ * tools/perf_data/perf_file.h). A sample's time is when the wait ended, its period the time blocked
+ * in ns; the event's period is the shortest that there are. */
+bool recording_event_is_waits(const struct recording_event *event);
+
 /* What follows a record that is no sample. */
 struct recording_trailer {
 	uint32_t pid;

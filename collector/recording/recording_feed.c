@@ -222,6 +222,26 @@ static bool has_room(struct recording_feed *feed, uint64_t weight)
 	return true;
 }
 
+/* The time waited is a number of ns that ends with the sample. */
+static void apply_wait(struct recording_feed *feed, const struct recording_record *from,
+		       const struct recording_sample *sample)
+{
+	struct record record = {.kind = RECORD_WAIT,
+				.time_ns = sample->time_ns ? sample->time_ns : feed->now_ns,
+				.pid = sample->pid,
+				.tid = sample->tid};
+	struct record_wait *wait = &record.wait;
+	uint64_t blocked_ns = sample->has_period ? sample->period : 0;
+	wait->blocked_ns = blocked_ns < record.time_ns ? blocked_ns : record.time_ns;
+	wait->woken_ns = record.time_ns;
+	wait->call.begin_ns = record.time_ns - wait->blocked_ns;
+	wait->blocks = 1;
+	wait->is_of_any_call = true;
+	fill_sample(feed, sample, from->misc, &record);
+	if (record.kind == RECORD_WAIT)
+		analyzer_apply(feed->analyzer, &record);
+}
+
 static void apply_weighed(struct recording_feed *feed, const struct recording_record *from,
 			  const struct recording_sample *sample)
 {
@@ -260,7 +280,9 @@ static void apply_sample(struct recording_feed *feed, const struct recording_rec
 	if (!recording_sample_read(&feed->file->events, from->bytes, from->size, &sample))
 		return; /* was whole when it was put */
 	feed->nameless += sample.nameless;
-	if (sample.counts_read > 0)
+	if (sample.event == feed->waits)
+		apply_wait(feed, from, &sample);
+	else if (sample.counts_read > 0)
 		apply_counts(feed, from, &sample);
 	else
 		apply_weighed(feed, from, &sample);
@@ -269,6 +291,8 @@ static void apply_sample(struct recording_feed *feed, const struct recording_rec
 /* Whether the wanted event has a part in the sample. */
 static bool is_of_event(const struct recording_feed *feed, const struct recording_sample *sample)
 {
+	if (sample->event == feed->waits)
+		return true;
 	if (sample->counts_read == 0)
 		return sample->event == feed->event;
 	for (uint64_t i = 0; i < sample->counts_read; i++)

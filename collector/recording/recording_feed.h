@@ -16,6 +16,7 @@ enum { RECORDING_CHAIN_MAX = 8192 /* a record's size has 16 bits */ };
 struct recording_feed {                      /* zeros at the start, but for what is said */
 	struct recording_file *file;         /* the caller's */
 	const struct recording_event *event; /* the caller's: its samples are applied */
+	const struct recording_event *waits; /* likewise, as waits; NULL: there is none */
 	struct analyzer *analyzer;           /* the caller's */
 	bool has_states;                     /* the caller's: switches become the threads' states */
 	bool has_unwindable;                 /* the caller's: registers are those of this machine */

@@ -53,6 +53,9 @@ void recording_notes_begin(const struct recording_notes *notes, uint64_t start_n
 	emit_note(emit, PROFILE_NOTE_SAMPLING, start_ns, .value = PROFILE_SAMPLING_FIXED);
 	if (notes->has_states)
 		emit_note(emit, PROFILE_NOTE_STATES, start_ns, .value = PROFILE_STATES_SWITCHES);
+	if (notes->waits)
+		emit_note(emit, PROFILE_NOTE_WAITS, start_ns, .value = notes->waits->period,
+			  .tid = PROFILE_WAIT_BY_BPF);
 	if (notes->event->stack_size > 0)
 		emit_note(emit, PROFILE_NOTE_STACK_SIZE, start_ns,
 			  .value = notes->event->stack_size);
@@ -69,7 +72,7 @@ static void note_others(const struct recording_notes *notes, uint64_t start_ns)
 	uint64_t samples = 0;
 	for (size_t i = 0; i < events->count; i++) {
 		const struct recording_event *event = &events->items[i];
-		if (event == notes->event || event->samples == 0)
+		if (event == notes->event || event == notes->waits || event->samples == 0)
 			continue;
 		others++;
 		samples += event->samples;

@@ -19,6 +19,7 @@ struct recording_notes {
 	struct recording_summary *summary;
 	uint64_t interval_ns;
 	enum profile_kernel_time kernel_time;
+	const struct recording_event *waits; /* NULL: they are not known */
 	bool has_states;      /* the threads': times, beside samples of a clock only */
 	bool has_kernel_time; /* else the recording does not tell it */
 };

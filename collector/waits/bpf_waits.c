@@ -186,18 +186,21 @@ void bpf_waits_wait(struct waits *waits, const struct record *record)
 	const struct record_wait *in = &record->wait;
 	struct process *process = waits_process(waits, record->pid, record->time_ns);
 	struct profile_stack stack;
-	uint16_t syscall;
+	uint16_t syscall = PROFILE_NO_SYSCALL;
+	uint32_t object = 0;
 	if (!process) {
 		waits->bpf.unseen++;
 		return;
 	}
+	if (!in->is_of_any_call)
+		object = waits_object_of_call(waits, process, &in->call, in->is_32bit,
+					      file_name(in, name), &syscall);
 	find_stack(waits, process, in, &stack);
 	struct profile_wait wait = {
 		.wait_ns = in->blocked_ns,
 		.ready_ns = in->ready_ns,
 		.tid = record->tid,
-		.object = waits_object_of_call(waits, process, &in->call, in->is_32bit,
-					       file_name(in, name), &syscall),
+		.object = object,
 		.node = stack.node,
 		.blocks = in->blocks < UINT16_MAX ? (uint16_t)in->blocks : UINT16_MAX,
 		.collapsed = stack.collapsed,

@@ -44,6 +44,8 @@ void waits_stack(struct waits *waits, struct process *process, const struct reco
 		.ip = sample->regs.value[machine->ip],
 		.copy = &sample->stack,
 		.has_gaps = sample->stack_absent,
+		.chain = {sample->chain.addresses, sample->chain.count, sample->chain.guessed,
+			  sample->chain.is_cut, sample->chain.is_whole},
 	};
 	*stack = (struct profile_stack){.state = PROFILE_STACK_SKIPPED,
 					.reason = PROFILE_SKIP_NO_REGS};
@@ -53,7 +55,11 @@ void waits_stack(struct waits *waits, struct process *process, const struct reco
 	if (sample->choice == RECORD_LEFT_OUT)
 		stack->reason = PROFILE_SKIP_BUDGET;
 	origin.space = process_space(process, is_32bit);
-	stacks_node(waits->stacks, &origin, is_walked ? STACK_WALKED : STACK_LEAF, stack);
+	stacks_node(waits->stacks, &origin,
+		    sample->chain.count > 0 ? STACK_GIVEN
+		    : is_walked             ? STACK_WALKED
+					    : STACK_LEAF,
+		    stack);
 }
 
 void waits_put(struct waits *waits, const struct profile_wait *wait, uint64_t start_ns)

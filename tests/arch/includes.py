@@ -149,7 +149,7 @@ ROOMS = {
         'spool': 'memory terminal',
         'timelines': 'memory functions samples stacks spool',
         'export': 'memory text terminal functions samples stacks collection json pprof otlp timelines',
-        'perf_export': 'memory functions samples stacks perf_data export',
+        'perf_export': 'memory functions states samples stacks waits perf_data export',
         'chrome': 'memory functions samples stacks collection json timelines export',
         'firefox': 'memory functions samples stacks collection json pprof spool timelines export',
         'csv_export': 'memory functions samples stacks spool export',

@@ -28,17 +28,17 @@ def export(result, name, *options):
   return path
 
 
-def samples_of(what, data):
-  """[(thread name, tid, ns, [(function, module)] from the leaf)] as perf script shows them."""
+def samples_of(what, data, event='.*'):
+  """[(thread name, tid, ns, [(function, module)] from the leaf)] as perf script shows them, of an event."""
   found = []
-  for line in perf(what, 'script', '-i', data, '-F', 'comm,tid,period,ip,sym,dso', '--no-inline', '--max-stack', '8000').splitlines():
+  for line in perf(what, 'script', '-i', data, '-F', 'comm,tid,period,event,ip,sym,dso', '--no-inline', '--max-stack', '8000').splitlines():
     frame = re.match(r'\s+[0-9a-f]+ (.*) \((.*)\)$', line)
-    head = re.match(r'\s*(.*?)\s+(\d+)\s+(\d+)\s*$', line)
+    head = re.match(r'\s*(.*?)\s+(\d+)\s+(\d+)\s+(\S+):\s*$', line)
     if frame:
-      found[-1][3].append((frame.group(1), os.path.basename(frame.group(2))))
+      found[-1][1][3].append((frame.group(1), os.path.basename(frame.group(2))))
     elif head:
-      found.append((head.group(1), int(head.group(2)), int(head.group(3)), []))
-  return found
+      found.append((head.group(4), (head.group(1), int(head.group(2)), int(head.group(3)), [])))
+  return [sample for name, sample in found if re.fullmatch(event, name)]
 
 
 def shares(pairs):
@@ -236,8 +236,89 @@ def kernel_frames():
   check_functions('dd', got.result, samples_of('dd', data), largest)
 
 
+def moments_of(what, data):
+  """{tid: [ns on CPUs, ns ready, ns waiting]} by the switches and {tid: [ns]} by the waits that perf script shows."""
+  states, waits, last = collections.defaultdict(lambda: [0, 0, 0]), collections.defaultdict(list), {}
+  text = perf(what, 'script', '-i', data, '--show-switch-events', '--show-task-events', '--ns', '-F', 'tid,time,event,period')
+  times = []
+  for line in text.splitlines():
+    # Periods have no colon behind, a switch has no period.
+    found = re.match(r'\s*(\d+)\s+(\d+)\.(\d{9}):\s+(?:(\d+)\s+(\S+):|PERF_RECORD_(?:SWITCH\s+(IN|OUT)(\s+preempt)?|(FORK|EXIT|COMM).*))\s*$',
+                     line)
+    if not found:
+      s.check(not line.strip(), f'{what}: a line of perf script', line)
+      continue
+    tid, now = int(found.group(1)), int(found.group(2) + found.group(3))
+    times.append(now)
+    if found.group(5) == 'offcpu-time':
+      waits[tid].append(int(found.group(4)))
+    elif found.group(6) or found.group(8) in ('FORK', 'EXIT'):
+      # A new thread could run.
+      state = 0 if found.group(6) == 'IN' else 1 if found.group(7) or found.group(8) == 'FORK' else 2
+      if tid in last:
+        states[tid][last[tid][0]] += now - last[tid][1]
+      last[tid] = (state, now)
+  s.check(times == sorted(times), f'{what}: records by time', f'{len(times)} records')
+  return states, waits
+
+
+ROUNDED_S = 2e-6  # two columns of 6 digits
+
+
+def off_cpu(result):
+  """{tid: seconds ready or waiting}; of the first thread they begin before the exec, when there is no such process."""
+  return {int(row['TID']): float(row['Ready Time']) + float(row['Wait Time']) for row in s.report(result, 'threads')
+          if row['TID'] and row['TID'] != row['PID']}
+
+
+def largest_gap(one, other):
+  return max(abs(one.get(tid, 0) - other.get(tid, 0)) for tid in {*one, *other})
+
+
+def states_and_waits():
+  """Switches and waits, read by perf; and back: an import has the same."""
+  program = [s.target('waiting'), 'mutex=10x5', 'queue=10x5', 'pipe=10x5']
+  for analysis in ('concurrency', 'locks-and-waits'):
+    got = s.collect_well(program, options=['-c', analysis])
+    data = export(got.result, f'{analysis}.perf')
+    states, waits = moments_of(analysis, data)
+    expected = off_cpu(got.result)
+    # A wake is no switch: the time until the thread runs is one of waiting.
+    off = largest_gap({tid: (ns[1] + ns[2]) / 1e9 for tid, ns in states.items() if tid in expected}, expected)
+    s.check(len(expected) > 1 and min(expected.values()) > 0.01 and off <= ROUNDED_S, f'{analysis}: times off the CPU',
+            f'{len(expected)} threads, off by at most {1e6 * off:.1f} us')
+    check_periods(analysis, [sample for sample in samples_of(analysis, data, 'cpu-clock')], s.report(got.result, 'threads'))
+    back = s.new_result()
+    s.run_tool('tbconvert', 'import', '-r', back, data)
+    off = largest_gap(off_cpu(back), expected)
+    s.check(off <= ROUNDED_S, f'{analysis}: the same after an import', f'off by at most {1e6 * off:.1f} us')
+    if analysis == 'concurrency':
+      s.check(not waits, 'states alone have no waits')
+      continue
+    check_waits(got.result, back, data, waits)
+
+
+def check_waits(result, back, data, waits):
+  ours = s.report(result, 'waits', '--group-by', 'thread')
+  total = sum(float(row['Wait Time']) for row in ours)
+  seen = sum(map(sum, waits.values())) / 1e9
+  s.check(seen > 0.1 and abs(seen - total) <= ROUNDED_S * len(ours), 'waits: perf\'s periods', f'{seen:.6f} s, {total:.6f} expected')
+  report = perf('waits', 'report', '--stdio', '--no-children', '-g', 'none', '-i', data)
+  s.check(re.search(r"of event 'cpu-clock'.*of event 'offcpu-time'", report, re.S) is not None, 'waits: two events', report.splitlines()[:8])
+  known = [[row for row in s.report(path, 'waits', '--group-by', 'function') if '[Short waits]' not in row.values()] for path in (result, back)]
+  times = [collections.Counter() for _ in known]
+  for of, rows in zip(times, known):
+    for row in rows:
+      of[row['Function']] += round(float(row['Wait Time']) * 1e6)
+  s.check(times[0] == times[1], 'waits: functions after an import', f'{times[0].most_common(3)} {times[1].most_common(3)}')
+  with subprocess.Popen([s.tool('tbconvert'), 'export', '--to', 'perf', result], stdout=subprocess.PIPE) as pipe:
+    piped = perf('pipe', 'report', '--stdio', '--no-children', '-g', 'none', '-i', '-', stdin=pipe.stdout)
+  rows = [[line for line in text.splitlines() if '%' in line] for text in (report, piped)]
+  s.check(rows[0] and rows[0] == rows[1], 'waits: a pipe says the same', f'{rows[0][:2]} {rows[1][:2]}')
+
+
 s.start()
-for part in (threads, processes, module_copies, generated_code, kernel_frames):
+for part in (threads, processes, module_copies, generated_code, kernel_frames, states_and_waits):
   with s.section(part.__name__):
     part()
 s.finish()

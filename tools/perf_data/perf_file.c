@@ -25,13 +25,30 @@ enum {
 
 static const char magic[8] = "PERFILE2";
 
-/* The place of the file's parts. */
 enum {
-	IDS_PLACE = HEADER_SIZE,
-	ATTRS_PLACE = IDS_PLACE + sizeof(uint64_t),
 	ATTR_SIZE = PERF_ATTR_SIZE_VER5, /* all fields in use, known to older readers */
-	DATA_PLACE = ATTRS_PLACE + ATTR_SIZE + SECTION_SIZE,
+	EVENTS_MAX = 2,
+	IDS_PLACE = HEADER_SIZE, /* one of each event */
+	ATTRS_PLACE = IDS_PLACE + EVENTS_MAX * sizeof(uint64_t),
 };
+
+static const enum perf_event_id event_ids[EVENTS_MAX] = {PERF_EVENT_SAMPLES, PERF_EVENT_WAITS};
+
+static uint32_t count_events(const struct perf_file_info *info)
+{
+	return info->has_waits ? EVENTS_MAX : 1;
+}
+
+static const char *name_event(const struct perf_file_info *info, enum perf_event_id id)
+{
+	return id == PERF_EVENT_WAITS ? PERF_FILE_WAITS : info->event;
+}
+
+/* Of the records. */
+static uint64_t data_place(const struct perf_file_info *info)
+{
+	return ATTRS_PLACE + (uint64_t)count_events(info) * (ATTR_SIZE + SECTION_SIZE);
+}
 
 /* The name without modifiers: cycles of cycles:u and of cycles/period=3/. */
 static bool is_event(const char *name, const char *event)
@@ -75,11 +92,13 @@ static void find_event(const char *name, bool is_counted, struct perf_event_attr
 	attr->config = events[i].config;
 }
 
-static void add_attr(struct perf_bytes *bytes, const struct perf_file_info *info)
+static void add_attr(struct perf_bytes *bytes, const struct perf_file_info *info,
+		     enum perf_event_id id)
 {
+	bool is_first = id == PERF_EVENT_SAMPLES;
 	struct perf_event_attr attr = {
 		.size = ATTR_SIZE,
-		.sample_period = info->interval_ns,
+		.sample_period = is_first ? info->interval_ns : info->wait_ns,
 		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 			       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 			       PERF_SAMPLE_CALLCHAIN,
@@ -88,19 +107,23 @@ static void add_attr(struct perf_bytes *bytes, const struct perf_file_info *info
 		/* Kernel code has its names in the file: perf need not look for the kernel's. */
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
-		.mmap = 1,
-		.comm = 1,
-		.task = 1,
+		.mmap = is_first,
+		.comm = is_first,
+		.task = is_first,
 		.sample_id_all = 1,
 		.exclude_guest = 1,
-		.mmap2 = 1,
-		.comm_exec = 1,
+		.mmap2 = is_first,
+		.comm_exec = is_first,
 		.use_clockid = 1,
-		.ksymbol = 1,
-		.build_id = 1,
+		.context_switch = is_first && info->has_switches,
+		.ksymbol = is_first,
+		.build_id = is_first,
 		.clockid = CLOCK_MONOTONIC_RAW,
 	};
-	find_event(info->event, info->is_counted, &attr);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	if (is_first)
+		find_event(info->event, info->is_counted, &attr);
 	perf_bytes_add(bytes, &attr, ATTR_SIZE);
 }
 
@@ -181,14 +204,16 @@ static void add_command(struct perf_bytes *bytes, const struct perf_file_info *i
 	add_string(bytes, info->command);
 }
 
-static void add_event(struct perf_bytes *bytes, const struct perf_file_info *info)
+static void add_events(struct perf_bytes *bytes, const struct perf_file_info *info)
 {
-	perf_bytes_add_u32(bytes, 1); /* events */
+	perf_bytes_add_u32(bytes, count_events(info));
 	perf_bytes_add_u32(bytes, ATTR_SIZE);
-	add_attr(bytes, info);
-	perf_bytes_add_u32(bytes, 1); /* ids */
-	add_string(bytes, info->event);
-	perf_bytes_add_u64(bytes, PERF_RECORD_EVENT_ID);
+	for (uint32_t i = 0; i < count_events(info); i++) {
+		add_attr(bytes, info, event_ids[i]);
+		perf_bytes_add_u32(bytes, 1); /* ids */
+		add_string(bytes, name_event(info, event_ids[i]));
+		perf_bytes_add_u64(bytes, event_ids[i]);
+	}
 }
 
 static void add_clock(struct perf_bytes *bytes, const struct perf_file_info *info)
@@ -215,7 +240,7 @@ static const struct feature features[] = {
 	{4, add_release},   {5, add_version},
 	{6, add_arch},      {7, add_cpus},
 	{8, add_cpu},       {11, add_command},
-	{12, add_event},    {21, NULL /* times of samples */},
+	{12, add_events},   {21, NULL /* times of samples */},
 	{23, add_clock},    {29, add_clocks},
 };
 
@@ -243,14 +268,23 @@ static void write_pipe_build_ids(struct perf_file *file)
 }
 
 /* Readers of pipes take an event's name from this record only. */
-static void write_pipe_name(struct perf_file *file)
+static void write_pipe_name(struct perf_file *file, enum perf_event_id id)
 {
 	const uint64_t is_name = 2; /* util/event.h, PERF_EVENT_UPDATE__NAME */
 	struct perf_writer *writer = &file->writer;
 	perf_writer_begin(writer, RECORD_EVENT_UPDATE, 0);
 	perf_bytes_add_u64(&writer->records, is_name);
-	perf_bytes_add_u64(&writer->records, PERF_RECORD_EVENT_ID);
-	perf_bytes_add_text(&writer->records, file->info->event, TEXT_LIMIT, TEXT_ALIGN);
+	perf_bytes_add_u64(&writer->records, id);
+	perf_bytes_add_text(&writer->records, name_event(file->info, id), TEXT_LIMIT, TEXT_ALIGN);
+	perf_writer_end(writer);
+}
+
+static void write_pipe_event(struct perf_file *file, enum perf_event_id id)
+{
+	struct perf_writer *writer = &file->writer;
+	perf_writer_begin(writer, RECORD_ATTR, 0);
+	add_attr(&writer->records, file->info, id);
+	perf_bytes_add_u64(&writer->records, id);
 	perf_writer_end(writer);
 }
 
@@ -261,10 +295,8 @@ static void begin_pipe(struct perf_file *file)
 	uint64_t size = sizeof(magic) + sizeof(size);
 	fwrite(magic, 1, sizeof(magic), writer->stream);
 	fwrite(&size, sizeof(size), 1, writer->stream);
-	perf_writer_begin(writer, RECORD_ATTR, 0);
-	add_attr(&writer->records, file->info);
-	perf_bytes_add_u64(&writer->records, PERF_RECORD_EVENT_ID);
-	perf_writer_end(writer);
+	for (uint32_t i = 0; i < count_events(file->info); i++)
+		write_pipe_event(file, event_ids[i]);
 	for (size_t i = 0; i < FEATURE_COUNT; i++) {
 		const struct feature *feature = &features[i];
 		if (!feature->add || feature->bit == FEATURE_BUILD_IDS ||
@@ -275,11 +307,12 @@ static void begin_pipe(struct perf_file *file)
 		feature->add(&writer->records, file->info);
 		perf_writer_end(writer);
 	}
-	write_pipe_name(file);
+	for (uint32_t i = 0; i < count_events(file->info); i++)
+		write_pipe_name(file, event_ids[i]);
 	write_pipe_build_ids(file);
 }
 
-/* The header with the given size of the records, and the event. */
+/* The header with the given size of the records, and the events. */
 static void add_header(struct perf_bytes *bytes, const struct perf_file_info *info, uint64_t size)
 {
 	uint64_t flags[4] = {0};
@@ -289,13 +322,16 @@ static void add_header(struct perf_bytes *bytes, const struct perf_file_info *in
 	perf_bytes_add(bytes, magic, sizeof(magic));
 	perf_bytes_add_u64(bytes, HEADER_SIZE);
 	perf_bytes_add_u64(bytes, ATTR_SIZE + SECTION_SIZE);
-	add_section(bytes, ATTRS_PLACE, ATTR_SIZE + SECTION_SIZE);
-	add_section(bytes, DATA_PLACE, size);
+	add_section(bytes, ATTRS_PLACE, (uint64_t)count_events(info) * (ATTR_SIZE + SECTION_SIZE));
+	add_section(bytes, data_place(info), size);
 	add_section(bytes, 0, 0); /* no types of events */
 	perf_bytes_add(bytes, flags, sizeof(flags));
-	perf_bytes_add_u64(bytes, PERF_RECORD_EVENT_ID);
-	add_attr(bytes, info);
-	add_section(bytes, IDS_PLACE, sizeof(uint64_t));
+	for (uint32_t i = 0; i < EVENTS_MAX; i++)
+		perf_bytes_add_u64(bytes, event_ids[i]);
+	for (uint32_t i = 0; i < count_events(info); i++) {
+		add_attr(bytes, info, event_ids[i]);
+		add_section(bytes, IDS_PLACE + i * sizeof(uint64_t), sizeof(uint64_t));
+	}
 }
 
 static void write_header(const struct perf_file *file)
@@ -313,7 +349,7 @@ static void write_features(const struct perf_file *file, uint64_t first_ns, uint
 	size_t count = 0;
 	for (size_t i = 0; i < FEATURE_COUNT; i++)
 		count += has_feature(file->info, features[i].bit);
-	uint64_t place = DATA_PLACE + file->writer.written + count * SECTION_SIZE;
+	uint64_t place = data_place(file->info) + file->writer.written + count * SECTION_SIZE;
 	for (size_t i = 0; i < FEATURE_COUNT; i++) {
 		size_t before = bytes.size;
 		if (!has_feature(file->info, features[i].bit))

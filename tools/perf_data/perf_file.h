@@ -1,7 +1,13 @@
 /*
- * A perf.data file as tools/perf/Documentation/perf.data-file-format.txt has it: version 2, one
- * event, of samples with address, task, time, CPU, period and callchain. A stream that cannot seek
- * (a pipe) gets the pipe form, as perf itself writes it there.
+ * A perf.data file as tools/perf/Documentation/perf.data-file-format.txt has it: version 2, an
+ * event of samples with address, task, time, CPU, period and callchain, and with waits a second
+ * one of the same form. A stream that cannot seek (a pipe) gets the pipe form, as perf itself
+ * writes it there.
+ *
+ * The event of waits has perf's name for them (perf record --off-cpu), but is no BPF output as
+ * perf's: from 6.16 on, perf reads samples of such an event from bytes of their own form
+ * (util/evsel.c), older ones from the fields that all samples have. A dummy event of this name is
+ * read by all, and taken by none for something that counts.
  */
 #ifndef TOOLS_PERF_DATA_PERF_FILE_H
 #define TOOLS_PERF_DATA_PERF_FILE_H
@@ -11,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#define PERF_FILE_WAITS "offcpu-time"
 
 struct perf_build_id {
 	const char *path;
@@ -22,6 +30,9 @@ struct perf_build_id {
 struct perf_file_info {
 	const char *event; /* its name */
 	bool is_counted;   /* periods are numbers of it; else ns */
+	bool has_switches; /* records of them come */
+	bool has_waits;    /* samples of PERF_EVENT_WAITS come; periods are ns */
+	uint64_t wait_ns;  /* shorter waits have none */
 	const char *version;
 	const char *host;
 	const char *release; /* the kernel's */

@@ -88,15 +88,21 @@ void perf_writer_end(struct perf_writer *writer)
 }
 
 /* The identity behind records that are no samples: struct sample_id of the header. */
-static void end_with_id(struct perf_writer *writer, const struct perf_task *task)
+static void end_with_cpu(struct perf_writer *writer, const struct perf_task *task, uint32_t cpu)
 {
 	struct perf_bytes *record = &writer->records;
 	perf_bytes_add_u32(record, task->pid);
 	perf_bytes_add_u32(record, task->tid);
 	perf_bytes_add_u64(record, task->time_ns);
-	perf_bytes_add_u64(record, 0); /* CPU */
-	perf_bytes_add_u64(record, PERF_RECORD_EVENT_ID);
+	perf_bytes_add_u64(record, cpu); /* 32 bits of it unused */
+	perf_bytes_add_u64(record, PERF_EVENT_SAMPLES);
 	perf_writer_end(writer);
+}
+
+/* Without a CPU. */
+static void end_with_id(struct perf_writer *writer, const struct perf_task *task)
+{
+	end_with_cpu(writer, task, 0);
 }
 
 void perf_write_comm(struct perf_writer *writer, const struct perf_task *task, const char *name,
@@ -181,6 +187,19 @@ void perf_write_symbol(struct perf_writer *writer, uint64_t start, uint32_t leng
 	end_with_id(writer, &(struct perf_task){.pid = UINT32_MAX});
 }
 
+void perf_write_switch(struct perf_writer *writer, const struct perf_task *task, uint32_t cpu,
+		       enum perf_switch_kind kind)
+{
+	static const uint16_t flags[] = {
+		[PERF_SWITCH_IN] = 0,
+		[PERF_SWITCH_OUT] = PERF_RECORD_MISC_SWITCH_OUT,
+		[PERF_SWITCH_OUT_PREEMPTED] =
+			PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
+	};
+	perf_writer_begin(writer, PERF_RECORD_SWITCH, flags[kind]);
+	end_with_cpu(writer, task, cpu);
+}
+
 uint64_t perf_record_context(uint64_t address)
 {
 	return address >> 63 ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
@@ -210,7 +229,7 @@ void perf_write_sample(struct perf_writer *writer, const struct perf_sample *sam
 			   .misc = sample->chain[0] == PERF_CONTEXT_KERNEL ? PERF_RECORD_MISC_KERNEL
 									   : PERF_RECORD_MISC_USER,
 			   .size = (uint16_t)(sizeof(head) + chain_size)},
-		.id = PERF_RECORD_EVENT_ID,
+		.id = sample->event,
 		.ip = sample->chain[1],
 		.pid = sample->task.pid,
 		.tid = sample->task.tid,

@@ -10,7 +10,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define PERF_RECORD_EVENT_ID 1u /* the only event's */
+/* The events of a file. */
+enum perf_event_id {
+	PERF_EVENT_SAMPLES = 1,
+	PERF_EVENT_WAITS = 2,
+};
 
 /* The most entries of a callchain: a record's size has 16 bits. */
 #define PERF_RECORD_CHAIN_MAX 8000u
@@ -81,7 +85,18 @@ void perf_write_mapping(struct perf_writer *writer, const struct perf_task *task
 void perf_write_symbol(struct perf_writer *writer, uint64_t start, uint32_t length,
 		       const char *name);
 
+enum perf_switch_kind {
+	PERF_SWITCH_IN,
+	PERF_SWITCH_OUT,
+	PERF_SWITCH_OUT_PREEMPTED,
+};
+
+/* The task gets or leaves the CPU. */
+void perf_write_switch(struct perf_writer *writer, const struct perf_task *task, uint32_t cpu,
+		       enum perf_switch_kind kind);
+
 struct perf_sample {
+	enum perf_event_id event;
 	struct perf_task task;
 	uint32_t cpu;
 	uint64_t period;

@@ -5,6 +5,7 @@
 #include "tools/perf_export/perf_chain.h"
 #include "tools/perf_export/perf_header.h"
 #include "tools/perf_export/perf_lives.h"
+#include "tools/perf_export/perf_moments.h"
 #include "tools/perf_export/perf_space.h"
 #include "tools/samples/tally.h"
 #include <stdlib.h>
@@ -21,9 +22,10 @@ struct perf_export {
 	size_t life_count;
 	size_t next_life;
 	struct perf_chain chain;
+	struct perf_moments *moments;
 	unsigned round_records;
 	uint64_t round_ns, least_ns; /* newest times of the rounds up to the last, and before */
-	uint64_t first_ns, last_ns;  /* of all samples */
+	uint64_t first_ns, last_ns;  /* of all samples and switches */
 };
 
 /* A sample that comes later than the order allows gets the time of the oldest one allowed. */
@@ -38,16 +40,8 @@ static uint64_t order_time(struct perf_export *export, uint64_t time_ns)
 	return time_ns;
 }
 
-static void write_sample(struct perf_export *export, const struct perf_task *task, uint32_t cpu,
-			 uint64_t period)
+static void count_record(struct perf_export *export)
 {
-	struct perf_sample sample = {.task = *task,
-				     .cpu = cpu,
-				     .period = period,
-				     .chain = export->chain.entries,
-				     .count = export->chain.count};
-	sample.task.time_ns = order_time(export, task->time_ns);
-	perf_write_sample(&export->file.writer, &sample);
 	if (++export->round_records < ROUND_RECORDS)
 		return;
 	perf_write_round(&export->file.writer);
@@ -56,13 +50,28 @@ static void write_sample(struct perf_export *export, const struct perf_task *tas
 	export->round_ns = export->last_ns;
 }
 
+/* With the chain at hand. */
+static void write_sample(struct perf_export *export, enum perf_event_id event,
+			 const struct perf_task *task, uint32_t cpu, uint64_t period)
+{
+	struct perf_sample sample = {.event = event,
+				     .task = *task,
+				     .cpu = cpu,
+				     .period = period,
+				     .chain = export->chain.entries,
+				     .count = export->chain.count};
+	sample.task.time_ns = order_time(export, task->time_ns);
+	perf_write_sample(&export->file.writer, &sample);
+	count_record(export);
+}
+
 static void write_gap(struct perf_export *export, const struct perf_task *task, uint32_t cpu,
 		      enum profile_gap gap, uint64_t period)
 {
 	if (period == 0)
 		return;
 	perf_chain_set_gap(&export->chain, gap);
-	write_sample(export, task, cpu, period);
+	write_sample(export, PERF_EVENT_SAMPLES, task, cpu, period);
 }
 
 /* A thread's time in no sample, at its end. */
@@ -163,6 +172,45 @@ static void write_lives(struct perf_export *export, uint64_t time_ns)
 	}
 }
 
+static void write_wait(struct perf_export *export, const struct perf_moment *moment,
+		       const struct perf_task *task)
+{
+	const struct profile_sample_info waiting = {
+		.pid = moment->pid,
+		.tid = moment->tid,
+		.stack = {.node = moment->node, .state = moment->state},
+	};
+	perf_chain_set_stack(&export->chain, export->space, &waiting);
+	write_sample(export, PERF_EVENT_WAITS, task, 0, moment->wait_ns);
+}
+
+static void write_switch(struct perf_export *export, const struct perf_moment *moment,
+			 const struct perf_task *task)
+{
+	enum perf_switch_kind kind = moment->kind == PERF_MOMENT_RUNS ? PERF_SWITCH_IN
+				     : moment->kind == PERF_MOMENT_LEAVES
+					     ? PERF_SWITCH_OUT
+					     : PERF_SWITCH_OUT_PREEMPTED;
+	const struct perf_task at = {task->pid, task->tid, order_time(export, task->time_ns)};
+	perf_write_switch(&export->file.writer, &at, moment->cpu, kind);
+	count_record(export);
+}
+
+/* What happened up to a sample of the time. */
+static void write_moments(struct perf_export *export, uint64_t time_ns)
+{
+	struct perf_moment moment;
+	while (perf_moments_next(export->moments, time_ns, &moment)) {
+		const struct perf_task task = {moment.pid, moment.tid, moment.time_ns};
+		write_lives(export, moment.time_ns);
+		if (moment.kind == PERF_MOMENT_WAITED)
+			write_wait(export, &moment, &task);
+		else
+			write_switch(export, &moment, &task);
+	}
+	write_lives(export, time_ns);
+}
+
 static void write_stack(struct perf_export *export, const struct tally_sample *sample,
 			const struct perf_task *task)
 {
@@ -171,7 +219,7 @@ static void write_stack(struct perf_export *export, const struct tally_sample *s
 		perf_chain_set_stack(&export->chain, export->space, info);
 	else
 		perf_chain_set_gap(&export->chain, PROFILE_GAP_KERNEL);
-	write_sample(export, task, info->cpu, sample->cpu_ns);
+	write_sample(export, PERF_EVENT_SAMPLES, task, info->cpu, sample->cpu_ns);
 }
 
 static bool take_sample(const struct tally_sample *sample, void *user)
@@ -179,7 +227,7 @@ static bool take_sample(const struct tally_sample *sample, void *user)
 	struct perf_export *export = user;
 	const struct profile_sample_info *info = sample->info;
 	const struct perf_task task = {info->pid, info->tid, sample->raw_ns};
-	write_lives(export, task.time_ns);
+	write_moments(export, task.time_ns);
 	if (!sample->is_kernel_only)
 		write_stack(export, sample, &task);
 	/* An interval's worth is a sample: shares of counts are shares of time. */
@@ -188,10 +236,10 @@ static bool take_sample(const struct tally_sample *sample, void *user)
 }
 
 /* What lies behind the last sample. Threads that live on, or had a late sample, have the last
- * sample's time. */
+ * record's time. */
 static void write_end(struct perf_export *export)
 {
-	write_lives(export, UINT64_MAX);
+	write_moments(export, UINT64_MAX);
 	for (uint32_t i = 0; i < profile_reader_thread_count(export->reader); i++)
 		write_rest(export, i, export->last_ns);
 }
@@ -199,10 +247,15 @@ static void write_end(struct perf_export *export)
 static TBRW_U32 write_records(struct perf_export *export)
 {
 	perf_chain_write_symbols(export->reader, export->space, &export->file.writer);
-	TBRW_U32 code = weighted_stacks_each_sample(export->stacks, take_sample, export);
+	TBRW_U32 code = perf_moments_create(export->stacks, &export->moments);
+	if (code == VT_SUCCESS)
+		code = weighted_stacks_each_sample(export->stacks, take_sample, export);
 	if (code == VT_SUCCESS)
 		write_end(export);
 	weighted_stacks_finish(export->stacks);
+	if (code == VT_SUCCESS)
+		code = perf_moments_code(export->moments);
+	perf_moments_destroy(export->moments);
 	return code;
 }
 

@@ -1,5 +1,6 @@
 #include "tools/perf_export/perf_header.h"
 
+#include "profile/read/states.h"
 #include "tools/memory/xalloc.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,18 @@ static const char *find_command(const struct profile_reader *reader)
 			return profile_reader_text(reader, note->text);
 	}
 	return "";
+}
+
+/* The shortest waits that have a record; not 0. */
+static uint64_t find_threshold(const struct profile_reader *reader)
+{
+	uint64_t least_ns = UINT64_MAX;
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		const struct profile_note *note = profile_reader_note(reader, i);
+		if (note->kind == PROFILE_NOTE_WAITS && note->value < least_ns)
+			least_ns = note->value;
+	}
+	return least_ns > 0 ? least_ns : 1;
 }
 
 /* The build-ids of the result's files; the caller frees the list. */
@@ -65,6 +78,9 @@ void perf_header_make(struct perf_header *header, const struct profile_reader *r
 	header->build_ids = list_build_ids(reader, &header->info.build_id_count);
 	struct perf_file_info *info = &header->info;
 	info->is_counted = profile_reader_counted_event(reader) != NULL;
+	info->has_switches = profile_reader_states(reader) != 0;
+	info->has_waits = profile_reader_wait_sources(reader) != 0;
+	info->wait_ns = find_threshold(reader);
 	info->event = event ? event : profile_reader_counted_event(reader);
 	info->event = info->event ? info->event : "cpu-clock";
 	info->version = "tbcollect " TBCOLLECT_VERSION;

@@ -1,6 +1,7 @@
 /* perf.data files of results with known content, read back record by record. */
 #include "tests/support/suite.h"
 #include "tests/tools/known_result.h"
+#include "tests/tools/waited_result.h"
 #include "tools/functions/filter.h"
 #include "tools/perf_export/export_perf.h"
 #include "tools/stacks/sampled_result.h"
@@ -33,13 +34,18 @@ struct reading {
 	size_t mapping_count;
 	uint64_t periods[4]; /* by thread */
 	uint64_t last_ns;
-	FILE *lines; /* of samples, lives and mappings */
+	uint64_t first_ns; /* of switches and waits */
+	FILE *lines;       /* of samples, lives and mappings */
+	FILE *moments;     /* of switches and waits */
 };
 
+static struct filter filter;
 static char directory[32];
 static char path[64];
 static char *file;
 static size_t file_size;
+static char *moments; /* of the records read last, as lines */
+static size_t moments_length;
 
 static void set_up(void)
 {
@@ -50,20 +56,21 @@ static void set_up(void)
 static void tear_down(void)
 {
 	free(file);
-	file = NULL;
+	free(moments);
+	file = moments = NULL;
+	filter_finish(&filter);
 	build_directory_remove(directory);
 }
 
 static void write_file(const char *event, FILE *stream)
 {
 	struct sampled_result result;
-	struct filter everything = {0};
 	struct export_options options = {.event = event};
-	ck_assert_int_eq(sampled_result_open(&result, path, &everything, TALLY_BY_THREAD, true), 0);
+	ck_assert_int_eq(sampled_result_open(&result, path, &filter, TALLY_BY_THREAD, true), 0);
 	struct weighted_stacks stacks = {.reader = result.reader,
 					 .functions = result.functions,
 					 .tally = &result.tally,
-					 .filter = &everything,
+					 .filter = &filter,
 					 .mode = CALL_PATH_ALL,
 					 .with_call_path = true};
 	ck_assert_uint_eq(export_perf_write(&stacks, &options, stream), VT_SUCCESS);
@@ -121,17 +128,55 @@ static void print_address(struct reading *reading, uint64_t address)
 		address - (found ? found->start : 0));
 }
 
+static void see_time(struct reading *reading, uint64_t time_ns)
+{
+	ck_assert_uint_ge(time_ns, reading->last_ns);
+	reading->last_ns = time_ns;
+}
+
+/* us since the first one. */
+static uint64_t moment_us(struct reading *reading, uint64_t time_ns)
+{
+	see_time(reading, time_ns);
+	if (reading->first_ns == 0)
+		reading->first_ns = time_ns;
+	return (time_ns - reading->first_ns + 500) / 1000;
+}
+
+/* pid, tid, time, CPU, id */
+static void take_switch(struct reading *reading, const char *record, uint16_t flags)
+{
+	const char *way = !(flags & PERF_RECORD_MISC_SWITCH_OUT)        ? "in"
+			  : flags & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? "preempted"
+									: "out";
+	ck_assert_uint_eq(take_u64(record, 32), 1);
+	fprintf(reading->moments, "%u/%u %" PRIu64 " %s %u\n", take_u32(record, 8),
+		take_u32(record, 12), moment_us(reading, take_u64(record, 16)), way,
+		take_u32(record, 24));
+}
+
 /* id, ip, pid, tid, time, cpu, period, count, addresses */
+static void take_wait(struct reading *reading, const char *record, size_t size)
+{
+	ck_assert_uint_eq(size, 64 + 8 * take_u64(record, 56));
+	fprintf(reading->moments, "%u/%u %" PRIu64 " waited %" PRIu64 "\n", take_u32(record, 24),
+		take_u32(record, 28), moment_us(reading, take_u64(record, 32)),
+		take_u64(record, 48) / 1000);
+}
+
 static void take_sample(struct reading *reading, const char *record, size_t size)
 {
+	if (take_u64(record, 8) == 2) {
+		take_wait(reading, record, size);
+		return;
+	}
 	uint32_t tid = take_u32(record, 28);
 	uint64_t time_ns = take_u64(record, 32), count = take_u64(record, 56);
 	ck_assert_uint_eq(take_u64(record, 8), 1);
 	ck_assert_uint_eq(size, 64 + 8 * count);
-	ck_assert_uint_ge(time_ns, reading->last_ns);
+	see_time(reading, time_ns);
 	ck_assert_uint_ge(count, 2);
 	ck_assert_uint_eq(take_u64(record, 16), take_u64(record, 72));
-	reading->last_ns = time_ns;
 	reading->periods[tid - BUILD_TID] += take_u64(record, 48);
 	fprintf(reading->lines, "%u/%u %" PRIu64 ":", take_u32(record, 24), tid,
 		take_u64(record, 48) / 1000);
@@ -164,7 +209,8 @@ static void take_symbol(struct reading *reading, const char *record)
 		(struct symbol){start, start + take_u32(record, 16), record + 24};
 }
 
-static void take_record(struct reading *reading, const char *record, size_t size, uint32_t type)
+static void take_record(struct reading *reading, const char *record, size_t size, uint32_t type,
+			uint16_t flags)
 {
 	static const char *const lives[] =
 		{[PERF_RECORD_EXIT] = "exit", [PERF_RECORD_FORK] = "fork"};
@@ -177,6 +223,9 @@ static void take_record(struct reading *reading, const char *record, size_t size
 		break;
 	case PERF_RECORD_KSYMBOL:
 		take_symbol(reading, record);
+		break;
+	case PERF_RECORD_SWITCH:
+		take_switch(reading, record, flags);
 		break;
 	case PERF_RECORD_COMM:
 		ck_assert_uint_lt(strlen(record + 16), 16);
@@ -199,6 +248,8 @@ static char *read_records(struct reading *reading)
 	char *text;
 	size_t length;
 	reading->lines = open_memstream(&text, &length);
+	free(moments);
+	reading->moments = open_memstream(&moments, &moments_length);
 	for (size_t at = 0; at < reading->size;) {
 		struct perf_event_header header;
 		ck_assert_uint_le(sizeof(header), reading->size - at);
@@ -206,10 +257,11 @@ static char *read_records(struct reading *reading)
 		ck_assert_uint_ge(header.size, sizeof(header));
 		ck_assert_uint_le(header.size, reading->size - at);
 		ck_assert(header.type >= 64 || header.size % 8 == 0);
-		take_record(reading, reading->bytes + at, header.size, header.type);
+		take_record(reading, reading->bytes + at, header.size, header.type, header.misc);
 		at += header.size;
 	}
 	fclose(reading->lines);
+	fclose(reading->moments);
 	return text;
 }
 
@@ -371,6 +423,97 @@ START_TEST(test_pipe)
 }
 END_TEST
 
+/* Switches and waits by time; a thread's end is none. */
+START_TEST(test_moments)
+{
+	struct reading reading;
+	export_file(&waited_result, NULL);
+	free(read_file(&reading));
+	ck_assert_str_eq(moments, "100/100 0 in 0\n"
+				  "100/100 100000 out 0\n"
+				  "100/101 210000 in 0\n"
+				  "100/101 300000 out 0\n"
+				  "100/100 600000 waited 500000\n"
+				  "100/100 600000 in 0\n"
+				  "100/100 650000 out 0\n"
+				  "100/100 700000 in 0\n"
+				  "100/100 750000 out 0\n"
+				  "100/101 900000 waited 600000\n"
+				  "100/101 1100000 waited 200000\n"
+				  "100/101 1100000 in 0\n"
+				  "100/101 1150000 out 0\n"
+				  "100/101 1190000 in 0\n"
+				  "100/100 1750000 waited 1000000\n"
+				  "100/100 1800000 in 0\n"
+				  "100/100 2000000 preempted 0\n");
+	ck_assert_uint_eq(take_u64(file, 32), 2 * (112 + 16)); /* two events */
+}
+END_TEST
+
+/* A part of the time, of a thread: it waits at its start, and at its end. */
+START_TEST(test_part)
+{
+	struct reading reading;
+	ck_assert_ptr_null(filter_add(&filter, "tid=100"));
+	ck_assert_ptr_null(filter_set_from(&filter, "500ms"));
+	ck_assert_ptr_null(filter_set_to(&filter, "1s"));
+	export_file(&waited_result, NULL);
+	free(read_file(&reading));
+	ck_assert_str_eq(moments, "100/100 0 out 0\n"
+				  "100/100 100000 waited 100000\n"
+				  "100/100 100000 in 0\n"
+				  "100/100 150000 out 0\n"
+				  "100/100 200000 in 0\n"
+				  "100/100 250000 out 0\n"
+				  "100/100 500000 waited 250000\n");
+}
+END_TEST
+
+/* Waits of a function; its threads' other time is none of it. */
+START_TEST(test_function)
+{
+	struct reading reading;
+	ck_assert_ptr_null(filter_add(&filter, "function=take"));
+	export_file(&waited_result, NULL);
+	free(read_file(&reading));
+	ck_assert_str_eq(moments, "100/100 0 waited 500000\n"
+				  "100/101 500000 waited 200000\n");
+}
+END_TEST
+
+/* Stretches in several records are one; a preempted thread; another CPU; an unknown thread. */
+START_TEST(test_stretches)
+{
+	static const struct build_sample samples[] = {
+		{.stack = "app:main", .cpu_ms = 10},
+		{.stack = "app:main", .cpu_ms = 10, .thread = 1},
+	};
+	static const struct build_slice slices[] = {
+		{.thread = 1, .before = PROFILE_STATE_READY, .start_us = 100, .run_us = 400},
+		{.before = PROFILE_STATE_BLOCKED, .start_us = 1000, .run_us = 1000000},
+		{.before = PROFILE_STATE_RUNNING, .start_us = 1001000, .run_us = 500000},
+		{.before = PROFILE_STATE_READY, .start_us = 1502000, .run_us = 500, .cpu = 3},
+		{.before = PROFILE_STATE_BLOCKED, .start_us = 2000000},
+	};
+	static const struct build_result result = {.samples = samples,
+						   .count = 2,
+						   .states = PROFILE_STATES_SWITCHES,
+						   .slices = slices,
+						   .slice_count = 5};
+	struct reading reading;
+	export_file(&result, NULL);
+	free(read_file(&reading));
+	ck_assert_str_eq(moments, "100/100 0 out 0\n"
+				  "100/101 100 in 0\n"
+				  "100/101 500 out 0\n"
+				  "100/100 1000 in 0\n"
+				  "100/100 1501000 preempted 0\n"
+				  "100/100 1502000 in 3\n"
+				  "100/100 1502500 out 3\n");
+	ck_assert_uint_eq(take_u64(file, 32), 112 + 16); /* one event */
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("export perf");
@@ -383,6 +526,10 @@ int main(void)
 	tcase_add_test(cases, test_empty);
 	tcase_add_test(cases, test_hostile_names);
 	tcase_add_test(cases, test_pipe);
+	tcase_add_test(cases, test_moments);
+	tcase_add_test(cases, test_part);
+	tcase_add_test(cases, test_function);
+	tcase_add_test(cases, test_stretches);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
 }

@@ -1,6 +1,6 @@
 #include "collector/message/failure.h"
 #include "collector/message/log.h"
-#include "collector/session/options.h"
+#include "collector/options/options.h"
 #include "collector/session/session.h"
 #include <fcntl.h>
 #include <stdio.h>

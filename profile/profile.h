@@ -349,6 +349,8 @@ enum profile_sampling {
 	/* Whenever a CPU's clock has advanced by a tick, if one of the threads runs there and the
 	 * tick was drawn. */
 	PROFILE_SAMPLING_CPUS = 3,
+	/* Never: CPU time is in the threads' accounts alone. No PROFILE_NOTE_INTERVAL. */
+	PROFILE_SAMPLING_NONE = 4,
 };
 
 /* The place of the threads' CPU time in the kernel (system calls and faults). Older results have

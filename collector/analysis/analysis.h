@@ -19,6 +19,7 @@ struct analysis_config {
 	enum profile_wait_source wait_source; /* who sees the waits */
 	uint64_t wait_threshold_ns;           /* shorter ones have no record */
 	bool without_children;                /* as in waits_config */
+	bool without_io_waits;                /* likewise */
 };
 
 struct analysis {

@@ -1,6 +1,7 @@
 /* The threads' accounts of CPU time: each nanosecond counted by the events belongs to one thread,
  * once, or to no known thread. */
 #include "collector/model/tracker_private.h"
+#include "collector/result/emit.h"
 #include <assert.h>
 
 bool tracker_is_exact(const struct tracker *tracker)
@@ -160,13 +161,33 @@ static uint64_t lack_of_account(const struct tracker *tracker, const struct thre
 	return sampled_ns > 0 ? sampled_ns : tracker->events->sampling.interval_ns / 2;
 }
 
+bool tracker_has_runs(const struct tracker *tracker)
+{
+	return tracker->events->no_samples && tracker->events->switches;
+}
+
+void tracker_count_runs(struct tracker *tracker, struct thread *thread)
+{
+	const struct thread_state *state = &thread->state;
+	bool is_open = thread->end_ns == PROFILE_TIME_NEVER && state->now == PROFILE_STATE_RUNNING;
+	count(tracker, thread, state->run_ns);
+	thread->rest_ns = thread->cpu_ns;
+	/* Its present run is not among them. */
+	if (is_open)
+		thread->unseen_ns =
+			tracker->now_ns > state->since_ns ? tracker->now_ns - state->since_ns : 1;
+	thread->is_exact = true;
+}
+
 void tracker_close_account(struct tracker *tracker, struct thread *thread)
 {
 	bool is_closed =
 		tracker_has_final_counts(tracker) && thread->final_counts >= tracker->cpus->count;
 	if (thread->is_exact)
 		return;
-	if (tracker_is_exact(tracker)) {
+	if (tracker_has_runs(tracker)) {
+		tracker_count_runs(tracker, thread);
+	} else if (tracker_is_exact(tracker)) {
 		thread->unseen_ns = lack_of_account(tracker, thread);
 	} else if (!is_closed) {
 		struct thread_lack lack =

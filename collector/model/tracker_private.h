@@ -106,6 +106,12 @@ bool tracker_has_open_account(const struct tracker *tracker, const struct thread
 /* Estimates the time missing from the account, before it is written. */
 void tracker_close_account(struct tracker *tracker, struct thread *thread);
 
+/* Whether there are no samples, but switches: then a thread's account is its runs between them. */
+bool tracker_has_runs(const struct tracker *tracker);
+
+/* Counts them, once. */
+void tracker_count_runs(struct tracker *tracker, struct thread *thread);
+
 /* Kernel time of the followed threads in no account; once all accounts are closed. */
 uint64_t tracker_unattributed_kernel_ns(const struct tracker *tracker);
 

@@ -56,8 +56,22 @@ static void settle_thread(struct tracker *tracker, struct thread *thread, uint64
 	tracker->counts.cpu_ns += rest_ns;
 }
 
+/* Of the threads that are still there, and of those that ended. */
+static void count_all_runs(struct tracker *tracker, uint32_t family)
+{
+	size_t position = 0;
+	for (struct thread *t; (t = idmap_next(&tracker->threads, &position));)
+		if (is_of(t, family) && !t->is_exact)
+			tracker_count_runs(tracker, t);
+	for (struct thread *t = tracker->open_accounts; t; t = t->next_ended)
+		if (is_of(t, family) && !t->is_exact)
+			tracker_count_runs(tracker, t);
+}
+
 void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns)
 {
+	if (tracker_has_runs(tracker) && family < tracker->family_count)
+		count_all_runs(tracker, family);
 	if (family >= tracker->family_count || total_ns < tracker->families[family].cpu_ns)
 		return;
 	uint64_t rest_ns = total_ns - tracker->families[family].cpu_ns;

@@ -130,7 +130,7 @@ int event_open(const struct event_config *config, pid_t tid, int cpu)
 {
 	struct perf_event_attr attr;
 	fill_attr(config, cpu, &attr);
-	if (config->sampling.kind == PROFILE_SAMPLING_CPUS)
+	if (config->sampling.kind == PROFILE_SAMPLING_CPUS || config->no_samples)
 		drop_samples(&attr);
 	return open_event(&attr, tid, cpu);
 }

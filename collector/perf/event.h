@@ -27,6 +27,7 @@ struct event_config {
 	bool inherit;              /* follow new threads; children too unless same_process */
 	bool same_process;         /* threads only (PERF_ATTR inherit_thread, kernel 5.13) */
 	bool switches;             /* records of the threads' switches */
+	bool no_samples;           /* events only count; sampling.kind is FIXED */
 	bool kernel;               /* samples have the kernel's callchain; needs has_kernel */
 	bool on_exec;              /* counts from the next exec on, else from the opening on */
 	/*

@@ -312,7 +312,7 @@ static void choose_copies(struct sampler *sampler, bool is_limited)
 	}
 	struct copies copies = copies_choose(sampler->ring_size, copied, config->deep_interval_ns);
 	config->stack_size = copies.size;
-	sampler->deep = copies.deep && !sampler->copies;
+	sampler->deep = copies.deep && !sampler->copies && !config->no_samples;
 }
 
 /* The larger the rings, the larger the stacks; rings shrink to what is allowed. */
@@ -389,7 +389,8 @@ static void retreat(struct sampler *sampler, int error)
 /* See event.h. With the CPUs' clocks BPF sends accounts instead. */
 static bool may_have_final_counts(const struct sampler *sampler)
 {
-	return sampler->cpus.count == 1 && sampler->config.sampling.kind != PROFILE_SAMPLING_CPUS;
+	return sampler->cpus.count == 1 && !sampler->config.no_samples &&
+	       sampler->config.sampling.kind != PROFILE_SAMPLING_CPUS;
 }
 
 /* Maps the rings and connects the sources of records: first as wanted, then with less. 0, or -1

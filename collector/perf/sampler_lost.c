@@ -80,6 +80,8 @@ uint64_t sampler_take_switches(struct sampler *sampler, size_t ring_index, uint6
 	assert(ring_index < sampler->cpus.count);
 	if (!sampler->config.switches)
 		return 0;
+	if (sampler->config.no_samples)
+		return lost;
 	uint64_t ticks = sampler_knows_lost_ticks(sampler)
 				 ? cpu_events_take_lost(&sampler->cpu_events, ring_index, lost)
 				 : elapsed_ns / sampler->config.sampling.tick_ns + 1;

@@ -25,13 +25,6 @@ enum {
 #define LEAST_CHANGE 0.25
 #define MOST_CHANGE  1.5
 
-double budget_default_limit(uint64_t interval_ns)
-{
-	double rate = (double)NS_PER_MS / (double)interval_ns; /* samples in each ms */
-	double more = (rate < 10 ? rate : 10) - 1;
-	return 0.05 + (more > 0 ? more / 9 * 0.10 : 0);
-}
-
 void budget_begin(struct budget *budget, double limit, uint64_t now_ns)
 {
 	*budget = (struct budget){.limit = limit,

@@ -30,10 +30,6 @@ struct budget_reading {
 	uint64_t taken_ns; /* CPU time spent on this reading */
 };
 
-/* The default limit: 5 % for intervals from 1 ms on; for shorter ones it grows with the number of
- * samples, to 15 % at 0.1 ms. */
-double budget_default_limit(uint64_t interval_ns);
-
 /* Keeps all stacks for the first second from now on, whatever they cost. */
 void budget_begin(struct budget *budget, double limit, uint64_t now_ns);
 

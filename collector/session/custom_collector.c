@@ -1,7 +1,7 @@
 #include "collector/session/custom_collector.h"
 
+#include "collector/options/options.h"
 #include "collector/result/result.h"
-#include "collector/session/options.h"
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>

@@ -67,10 +67,11 @@ static uint64_t draw_seed(void)
 static int set_up(struct session *session, struct failure *failure)
 {
 	const struct options *options = session->options;
+	bool is_sampled = options->sampling != OPTIONS_SAMPLING_OFF;
 	struct event_config config = {
-		.sampling = {.kind = options->sampling == OPTIONS_SAMPLING_FIXED
-					     ? PROFILE_SAMPLING_FIXED
-					     : PROFILE_SAMPLING_CPUS,
+		.sampling = {.kind = is_sampled && options->sampling != OPTIONS_SAMPLING_FIXED
+					     ? PROFILE_SAMPLING_CPUS
+					     : PROFILE_SAMPLING_FIXED,
 			     .interval_ns = options->interval_ns,
 			     .seed = draw_seed()},
 		.stack_size = options->unwind == OPTIONS_UNWIND_NONE ? 0
@@ -79,6 +80,7 @@ static int set_up(struct session *session, struct failure *failure)
 		.inherit = true,
 		.same_process = !options->children,
 		.switches = options->switches,
+		.no_samples = !is_sampled,
 		.kernel = options->kernel,
 		.on_exec = session_is_launch(session),
 	};
@@ -89,7 +91,8 @@ static int set_up(struct session *session, struct failure *failure)
 		[OPTIONS_UNWIND_BPF] = SAMPLER_BPF,
 		[OPTIONS_UNWIND_NONE] = SAMPLER_COPY,
 	};
-	if (sampler_init(&session->sampler, &config, sources[options->unwind], failure) < 0 ||
+	enum sampler_source source = is_sampled ? sources[options->unwind] : SAMPLER_COPY;
+	if (sampler_init(&session->sampler, &config, source, failure) < 0 ||
 	    session_open_waits(session, failure) < 0 ||
 	    result_create(&session->result, options->result_dir, options->analysis->suffix,
 			  failure) < 0 ||
@@ -107,6 +110,7 @@ static int set_up(struct session *session, struct failure *failure)
 		.wait_source = session->wait_source,
 		.wait_threshold_ns = session->wait_threshold_ns,
 		.without_children = !options->children,
+		.without_io_waits = options->without_io_waits,
 	};
 	if (session->tracker)
 		session->analyzer = analyzer_create(&analysis, session->tracker, session->emit);

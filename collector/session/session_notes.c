@@ -43,7 +43,9 @@ const char *session_kernel_words(const struct session *session)
 void session_say_sampling(const struct session *session)
 {
 	const struct sampling *sampling = &session->sampler.config.sampling;
-	if (!sampling_is_random(sampling))
+	if (session->sampler.config.no_samples)
+		log_line(session->log, LOG_VERBOSE, "no samples of CPU time");
+	else if (!sampling_is_random(sampling))
 		log_line(session->log, LOG_VERBOSE, "samples each time that an interval is used");
 	else if (2 * sampling->tick_ns > sampling->interval_ns)
 		log_line(session->log, LOG_VERBOSE,
@@ -62,6 +64,13 @@ static void note_sampling(struct session *session)
 {
 	const struct sampling *sampling = &session->sampler.config.sampling;
 	uint64_t now = session->start_ns;
+	if (session->sampler.config.no_samples) {
+		emit_note(session->emit, PROFILE_NOTE_SAMPLING, now,
+			  .value = PROFILE_SAMPLING_NONE);
+		return;
+	}
+	emit_note(session->emit, PROFILE_NOTE_INTERVAL, now,
+		  .value = session->options->interval_ns);
 	emit_note(session->emit, PROFILE_NOTE_SAMPLING, now, .value = sampling->kind);
 	if (!sampling_is_random(sampling))
 		return;
@@ -154,7 +163,6 @@ void session_note_start(struct session *session)
 		  .text = "tbcollect " TBCOLLECT_VERSION);
 	emit_note(emit, PROFILE_NOTE_ANALYSIS, now, .text = options->analysis->name);
 	emit_note(emit, PROFILE_NOTE_COMMAND, now, .pid = pid, .text = session->command);
-	emit_note(emit, PROFILE_NOTE_INTERVAL, now, .value = options->interval_ns);
 	note_sampling(session);
 	emit_note(emit, PROFILE_NOTE_STACK_SIZE, now, .value = session->sampler.config.stack_size);
 	emit_note(emit, PROFILE_NOTE_STACK_SOURCE, now,
@@ -162,8 +170,9 @@ void session_note_start(struct session *session)
 						   : PROFILE_STACKS_BY_KERNEL);
 	session_note_waits(session);
 	session_note_preload(session);
-	emit_note(emit, PROFILE_NOTE_KERNEL_TIME, now,
-		  .value = event_kernel_time(&session->sampler.config));
+	if (!session->sampler.config.no_samples)
+		emit_note(emit, PROFILE_NOTE_KERNEL_TIME, now,
+			  .value = event_kernel_time(&session->sampler.config));
 	if (options->switches)
 		note_states(session);
 	for (size_t i = 0; i < options->pid_count; i++)

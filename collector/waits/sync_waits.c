@@ -98,6 +98,8 @@ static void find_node(struct waits *waits, struct process *process, const struct
 	struct record_sample sample = {.abi = RECORD_REGISTERS_64, .choice = RECORD_LEFT_OUT};
 	sample.regs.value[registers_machine(false)->ip] = sync->site - 1; /* inside the call */
 	waits_stack(waits, process, &sample, stack);
+	if (waits->config.without_stacks)
+		return;
 	stack->state = PROFILE_STACK_SKIPPED;
 	stack->reason = sync->is_foreign ? PROFILE_SKIP_OTHER_STACK : PROFILE_SKIP_BUDGET;
 }

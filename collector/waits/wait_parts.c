@@ -6,6 +6,8 @@
 #include "collector/waits/look.h"
 #include "collector/waits/wait_call.h"
 #include "collector/waits/waits_private.h"
+#include <string.h>
+#include <sys/syscall.h>
 
 struct process *waits_process(struct waits *waits, uint32_t pid, uint64_t time_ns)
 {
@@ -13,6 +15,23 @@ struct process *waits_process(struct waits *waits, uint32_t pid, uint64_t time_n
 	if (process)
 		tracker_prepare(waits->tracker, process, time_ns);
 	return process;
+}
+
+static bool begins_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Whether a wait is for data: of a file, a socket, a terminal, or a page of memory. Pipes and
+ * events are what threads and processes tell each other by, and so are locks of files. */
+static bool is_io(const struct wait_target *target, const char *file)
+{
+	if (target->kind == PROFILE_OBJECT_FAULT)
+		return true;
+	if (target->kind != PROFILE_OBJECT_FILE || target->syscall == SYS_flock ||
+	    target->syscall == SYS_fcntl)
+		return false;
+	return !file || (!begins_with(file, "pipe:") && !begins_with(file, "anon_inode:"));
 }
 
 uint32_t waits_object_of_call(struct waits *waits, const struct process *process,
@@ -31,6 +50,8 @@ uint32_t waits_object_of_call(struct waits *waits, const struct process *process
 		file = NULL;
 	else if (!file && look_file(process->pid, target.number, name) > 0)
 		file = name;
+	if (waits->config.without_io_waits && is_io(&target, file))
+		return PROFILE_NONE;
 	return wait_objects_get(&waits->objects, process, &object, file);
 }
 
@@ -51,8 +72,11 @@ void waits_stack(struct waits *waits, struct process *process, const struct reco
 					.reason = PROFILE_SKIP_NO_REGS};
 	if (sample->abi == RECORD_REGISTERS_NONE)
 		return;
-	bool is_walked = machine->is_unwound && sample->choice != RECORD_LEFT_OUT;
-	if (sample->choice == RECORD_LEFT_OUT)
+	bool is_wanted = !waits->config.without_stacks;
+	bool is_walked = is_wanted && machine->is_unwound && sample->choice != RECORD_LEFT_OUT;
+	if (!is_wanted)
+		*stack = (struct profile_stack){.state = PROFILE_STACK_NONE};
+	else if (sample->choice == RECORD_LEFT_OUT)
 		stack->reason = PROFILE_SKIP_BUDGET;
 	origin.space = process_space(process, is_32bit);
 	stacks_node(waits->stacks, &origin,
@@ -64,6 +88,8 @@ void waits_stack(struct waits *waits, struct process *process, const struct reco
 
 void waits_put(struct waits *waits, const struct profile_wait *wait, uint64_t start_ns)
 {
-	if (!sync_threads_hold(waits, wait, start_ns))
+	if (wait->object == PROFILE_NONE)
+		waits->left_out++;
+	else if (!sync_threads_hold(waits, wait, start_ns))
 		emit_wait(waits->emit, wait, start_ns);
 }

@@ -144,6 +144,18 @@ static void note_refused(const struct waits *waits, uint64_t end_ns)
 	emit_note(waits->emit, PROFILE_NOTE_WARNING, end_ns, .text = text);
 }
 
+static void note_left_out(const struct waits *waits, uint64_t end_ns)
+{
+	char text[160];
+	if (waits->left_out == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "waits for files, sockets, terminals and pages of memory were left out "
+		 "(io-waits = off): %llu, whose time is among the short waits",
+		 (unsigned long long)waits->left_out);
+	emit_note(waits->emit, PROFILE_NOTE_WARNING, end_ns, .text = text);
+}
+
 uint64_t waits_stale_looks(const struct waits *waits)
 {
 	return waits->looked.stale;
@@ -156,4 +168,5 @@ void waits_end(struct waits *waits, uint64_t end_ns)
 	bpf_waits_end(waits, end_ns);
 	sync_threads_put_all(waits);
 	note_refused(waits, end_ns);
+	note_left_out(waits, end_ns);
 }

@@ -27,6 +27,8 @@ struct waits_config {
 	enum profile_wait_source source; /* of waits in system calls */
 	uint64_t threshold_ns;           /* shorter waits have no record */
 	bool without_children;           /* waits of processes that nobody knows are not wanted */
+	bool without_io_waits;           /* nor those for files, sockets, terminals and pages */
+	bool without_stacks;             /* a wait has its leaf only */
 };
 
 /* All are borrowed. NULL: out of memory. */

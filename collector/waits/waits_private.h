@@ -25,15 +25,17 @@ struct waits {
 	struct sync_threads sync_threads;
 	struct sync_objects sync_objects;
 	struct sync_waits sync_waits;
-	uint64_t now_ns; /* of the last record */
+	uint64_t now_ns;   /* of the last record */
+	uint64_t left_out; /* waits that nobody wants */
 };
 
 /* The process of a waiting thread, ready for look-ups of its addresses at that time; NULL: unknown,
  * or out of memory. */
 struct process *waits_process(struct waits *waits, uint32_t pid, uint64_t time_ns);
 
-/* The object of a system call, and the number of the call among the machine's 64-bit ones. file:
- * what the descriptor leads to, if known; NULL: it is looked up if the call has one. */
+/* The object of a system call (PROFILE_NONE: nobody wants waits for it), and the number of the call
+ * among the machine's 64-bit ones. file: what the descriptor leads to, if known; NULL: it is looked
+ * up if the call has one. */
 uint32_t waits_object_of_call(struct waits *waits, const struct process *process,
 			      const struct record_call *call, bool is_32bit, const char *file,
 			      uint16_t *number);
@@ -43,7 +45,7 @@ uint32_t waits_object_of_call(struct waits *waits, const struct process *process
 void waits_stack(struct waits *waits, struct process *process, const struct record_sample *sample,
 		 struct profile_stack *stack);
 
-/* Writes a wait, unless the library in the target saw it. */
+/* Writes a wait, unless the library in the target saw it, or it has the object PROFILE_NONE. */
 void waits_put(struct waits *waits, const struct profile_wait *wait, uint64_t start_ns);
 
 #endif

@@ -108,8 +108,9 @@ ROOMS = {
         'waits': 'machine proc perf stream result context model',
         'analysis': 'machine perf result context model states waits',
         'recording': 'message machine host perf result context model analysis',
-        'session': 'bpf message machine proc perf stream preload result model states waits analysis',
-        '': 'message session',
+        'options': 'message analysis',
+        'session': 'bpf message machine proc perf stream preload result model states waits analysis options',
+        '': 'message options session',
     },
     'unwind': {
         '': '',

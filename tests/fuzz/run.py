@@ -8,6 +8,7 @@ import fcntl
 import gzip
 import os
 import resource
+import shutil
 import struct
 import subprocess
 import sys
@@ -214,6 +215,15 @@ def look_seeds(_source, _directory, folder):
       file.write(text)
 
 
+def analysis_file_seeds(source, _directory, folder):
+  """The examples, and each key of the man page by itself."""
+  for name in ('io', 'locks'):
+    shutil.copy(f'{source}/docs/examples/{name}.analysis', folder)
+  for number, key in enumerate(('base', 'sampling', 'interval', 'switches', 'waits', 'wait-source', 'stacks')):
+    with open(f'{folder}/{number}', 'w', encoding='ascii') as file:
+      file.write(f'{key} = on # {number}\n{key}s = off\n')
+
+
 # Inputs a second of CPU time that must be tried: at most a tenth of what was seen, as inputs grow with the time.
 FLOORS = {'fuzz_agent': 50, 'fuzz_external': 100, 'fuzz_folded': 20, 'fuzz_maps': 5000, 'fuzz_perf_map': 2000, 'fuzz_pprof': 20, 'fuzz_profile': 25, 'fuzz_record': 4000, 'fuzz_symbols': 60, 'fuzz_tbrw': 20,
           'fuzz_tbrw_calls': 15, 'fuzz_unwind': 20, 'fuzz_unwind_debug': 100, 'fuzz_unwind_expression': 2000}
@@ -226,6 +236,8 @@ SEEDS = {'fuzz_agent': agent_seeds, 'fuzz_external': external_seeds, 'fuzz_folde
 FLOORS['fuzz_recording'] = 20
 FLOORS['fuzz_look'] = 5000
 FLOORS['fuzz_states'] = 700
+FLOORS['fuzz_analysis_file'] = 5000
+SEEDS['fuzz_analysis_file'] = analysis_file_seeds
 SEEDS['fuzz_look'] = look_seeds
 LENGTHS['fuzz_recording'] = recording_seeds.SIZES.stop
 SEEDS['fuzz_recording'] = recording_seeds.make

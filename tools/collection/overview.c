@@ -42,7 +42,7 @@ const char *overview_sampling_key(const struct overview *overview)
 {
 	static const char *const keys[] =
 		{NULL, [PROFILE_SAMPLING_FIXED] = "fixed", [PROFILE_SAMPLING_THREADS] = "threads",
-		 [PROFILE_SAMPLING_CPUS] = "cpus"};
+		 [PROFILE_SAMPLING_CPUS] = "cpus", [PROFILE_SAMPLING_NONE] = "off"};
 	uint64_t value = overview->notes[PROFILE_NOTE_SAMPLING].value;
 	return value < sizeof(keys) / sizeof(keys[0]) ? keys[value] : NULL;
 }
@@ -57,6 +57,8 @@ char *overview_sampling_words(const struct overview *overview)
 		return NULL;
 	if (overview->notes[PROFILE_NOTE_SAMPLING].value == PROFILE_SAMPLING_FIXED)
 		return xalloc_text("at a fixed period of each thread's CPU time");
+	if (overview->notes[PROFILE_NOTE_SAMPLING].value == PROFILE_SAMPLING_NONE)
+		return xalloc_text("none were taken of CPU time");
 	if (!overview_sampling_key(overview))
 		return NULL;
 	const char *times = words[overview->notes[PROFILE_NOTE_SAMPLING].value];

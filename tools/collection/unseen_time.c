@@ -82,6 +82,11 @@ uint64_t unseen_time_share(const struct report_input *input, const struct overvi
 	return share >= UNSEEN_SHARE_MIN && unseen / interval >= UNSEEN_INTERVALS_MIN ? share : 0;
 }
 
+static bool is_sampled(const struct overview *overview)
+{
+	return overview->notes[PROFILE_NOTE_SAMPLING].value != PROFILE_SAMPLING_NONE;
+}
+
 static char *advise_none(const struct report_input *input, const struct overview *overview)
 {
 	double used_ms = (double)used_ns(overview) / 1e6;
@@ -123,5 +128,5 @@ char *unseen_time_advise(const struct report_input *input, const struct overview
 				     "kernel.perf_event_paranoid=1, which shows the calls "
 				     "(--kernel: the kernel's functions too)",
 				     100 - (double)share / 1e4);
-	return samples == 0 ? advise_none(input, overview) : NULL;
+	return samples == 0 && is_sampled(overview) ? advise_none(input, overview) : NULL;
 }

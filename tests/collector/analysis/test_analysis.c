@@ -1,6 +1,6 @@
 /* The table of analyses: what the command line, the result and the session take from it. */
 #include "collector/analysis/analysis.h"
-#include "collector/session/options.h"
+#include "collector/options/options.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <string.h>

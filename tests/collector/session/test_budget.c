@@ -37,19 +37,6 @@ static void begin(double limit)
 	budget_begin(&budget, limit, at.now_ns);
 }
 
-START_TEST(default_limits)
-{
-	static const struct {
-		uint64_t interval_ns;
-		double limit;
-	} rules[] = {{1000 * MS, 0.05}, {10 * MS, 0.05}, {MS, 0.05}, {MS / 2, 0.0611},
-		     {MS / 5, 0.0944},  {MS / 10, 0.15}, {1, 0.15}};
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-		ck_assert_double_eq_tol(budget_default_limit(rules[i].interval_ns), rules[i].limit,
-					0.0001);
-}
-END_TEST
-
 /* However much it costs; what it cost is not held against it later. */
 START_TEST(first_second_is_free)
 {
@@ -147,7 +134,6 @@ END_TEST
 int main(void)
 {
 	TCase *tcase = tcase_create("budget");
-	tcase_add_test(tcase, default_limits);
 	tcase_add_test(tcase, first_second_is_free);
 	tcase_add_test(tcase, follows_the_cost);
 	tcase_add_test(tcase, comes_back);

@@ -1,8 +1,8 @@
 /* What a custom collector is told and given, and how its end is seen; it is a shell command here.
  */
+#include "collector/options/options.h"
 #include "collector/result/result.h"
 #include "collector/session/custom_collector.h"
-#include "collector/session/options.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>

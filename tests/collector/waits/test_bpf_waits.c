@@ -15,15 +15,21 @@ enum { PID = 5000000, TID = 5000001, WAKER = 5000002, MS = 1000000, SP = 0x7000 
 static struct stacks *stacks;
 static struct waits *waits;
 
-static void setup(void)
+static void begin(const struct waits_config *config)
 {
-	static const struct waits_config config = {PROFILE_WAIT_BY_BPF, 10000, false};
 	fixture_setup();
 	feed_launch(1, PID, "target");
 	stacks = stacks_create(emit, true);
 	ck_assert_ptr_nonnull(stacks);
-	waits = waits_create(&config, tracker, stacks, emit);
+	waits = waits_create(config, tracker, stacks, emit);
 	ck_assert_ptr_nonnull(waits);
+}
+
+static void setup(void)
+{
+	static const struct waits_config config = {.source = PROFILE_WAIT_BY_BPF,
+						   .threshold_ns = 10000};
+	begin(&config);
 }
 
 static void teardown(void)
@@ -65,6 +71,40 @@ static struct record make_wait(uint16_t number, uint64_t argument)
 	record.wait.blocks = 2;
 	return record;
 }
+
+static const struct {
+	uint16_t number;
+	uint32_t mode; /* of the file */
+	bool is_io;
+} calls[] = {
+	{SYS_futex, 0, false},          {SYS_read, S_IFREG, true},     {SYS_read, S_IFIFO, false},
+	{SYS_recvfrom, S_IFSOCK, true}, {SYS_fsync, S_IFREG, true},    {SYS_flock, S_IFREG, false},
+	{SYS_nanosleep, 0, false},      {PROFILE_NO_SYSCALL, 0, true},
+};
+
+/* Without waits for data, and with the leaves of stacks alone. */
+START_TEST(unwanted)
+{
+	static const struct waits_config config = {.source = PROFILE_WAIT_BY_BPF,
+						   .threshold_ns = 10000,
+						   .without_io_waits = true,
+						   .without_stacks = true};
+	struct record record = make_wait(calls[_i].number, 3);
+	teardown();
+	begin(&config);
+	record.wait.file_mode = calls[_i].mode;
+	record.wait.file_inode = 7;
+	apply(&record, 32 * MS);
+	ck_assert_uint_eq(fake_emit_count(emit, "wait "), calls[_i].is_io ? 0 : 1);
+	if (!calls[_i].is_io) {
+		struct profile_wait wait = fake_emit_last_wait(emit);
+		ck_assert_uint_eq(wait.state, PROFILE_STACK_NONE);
+		ck_assert_uint_ne(wait.node, 0);
+	}
+	waits_end(waits, 40 * MS);
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), calls[_i].is_io ? 1 : 0);
+}
+END_TEST
 
 static void wake(uint64_t id)
 {
@@ -302,6 +342,7 @@ int main(void)
 	Suite *suite = suite_create("waits by BPF");
 	TCase *tcase = tcase_create("waits by BPF");
 	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, unwanted, 0, (int)(sizeof(calls) / sizeof(calls[0])));
 	tcase_add_test(tcase, with_waker);
 	tcase_add_loop_test(tcase, without_wakers_stack, 0, 3);
 	tcase_add_loop_test(tcase, timers, 0, sizeof(results) / sizeof(results[0]));

@@ -15,7 +15,8 @@ static struct waits *waits;
 
 static void setup(void)
 {
-	static const struct waits_config config = {PROFILE_WAIT_BY_OBSERVER, 3 * MS, false};
+	static const struct waits_config config = {.source = PROFILE_WAIT_BY_OBSERVER,
+						   .threshold_ns = 3 * MS};
 	fixture_setup();
 	feed_launch(1, PID, "target");
 	stacks = stacks_create(emit, true);

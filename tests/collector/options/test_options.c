@@ -1,5 +1,5 @@
 /* Command lines -> struct, or what is wrong with them. */
-#include "collector/session/options.h"
+#include "collector/options/options.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <stdio.h>
@@ -41,6 +41,7 @@ static const char *const sampling_names[] = {
 	[OPTIONS_SAMPLING_AUTO] = "",
 	[OPTIONS_SAMPLING_RANDOM] = "random ",
 	[OPTIONS_SAMPLING_FIXED] = "fixed ",
+	[OPTIONS_SAMPLING_OFF] = "off ",
 };
 
 static const char *const wait_names[] = {
@@ -216,6 +217,7 @@ static const struct {
 	{"tbcollect --sampling", "option '--sampling' needs a value"},
 	{"tbcollect --unwind dwarf prog", "unknown --unwind 'dwarf'"},
 	{"tbcollect -c everything prog", "unknown analysis 'everything'"},
+	{"tbcollect --sampling off prog", "unknown --sampling 'off'"},
 	{"tbcollect -p _", "bad process id"},
 	{"tbcollect -p 0", "bad process id in '0'"},
 	{"tbcollect -p -3", "bad process id in '-3'"},
@@ -267,6 +269,19 @@ START_TEST(help_names_every_option)
 }
 END_TEST
 
+START_TEST(default_limits)
+{
+	static const struct {
+		uint64_t interval_ns;
+		double limit;
+	} rules[] = {{1000000000, 0.05}, {10000000, 0.05}, {1000000, 0.05}, {500000, 0.0611},
+		     {200000, 0.0944},   {100000, 0.15},   {1, 0.15}};
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		ck_assert_double_eq_tol(options_overhead_limit(rules[i].interval_ns),
+					rules[i].limit, 0.0001);
+}
+END_TEST
+
 START_TEST(most_pids)
 {
 	char line[4000] = "tbcollect -p ";
@@ -294,6 +309,7 @@ int main(void)
 	tcase_add_loop_test(tcase, help_and_version, 0,
 			    (int)(sizeof(actions) / sizeof(actions[0])));
 	tcase_add_test(tcase, help_names_every_option);
+	tcase_add_test(tcase, default_limits);
 	tcase_add_test(tcase, most_pids);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -1,6 +1,6 @@
-/* The command line of tbcollect as a struct. */
-#ifndef COLLECTOR_SESSION_OPTIONS_H
-#define COLLECTOR_SESSION_OPTIONS_H
+/* The command line of tbcollect, with the custom analysis that it names, as a struct. */
+#ifndef COLLECTOR_OPTIONS_OPTIONS_H
+#define COLLECTOR_OPTIONS_OPTIONS_H
 
 #include "collector/analysis/analysis.h"
 #include "collector/message/failure.h"
@@ -21,7 +21,8 @@ enum options_unwind {
 enum options_sampling {
 	OPTIONS_SAMPLING_AUTO,   /* at random times where possible */
 	OPTIONS_SAMPLING_RANDOM, /* at random times */
-	OPTIONS_SAMPLING_FIXED   /* each time that a thread has used an interval */
+	OPTIONS_SAMPLING_FIXED,  /* each time that a thread has used an interval */
+	OPTIONS_SAMPLING_OFF     /* never; only in a custom analysis */
 };
 
 enum options_waits {
@@ -30,11 +31,13 @@ enum options_waits {
 	OPTIONS_WAITS_OBSERVER
 };
 
-enum { OPTIONS_PIDS_MAX = 256 };
+enum { OPTIONS_PIDS_MAX = 256, OPTIONS_NAME_MAX = 64 };
 
 struct options {
 	enum options_action action;
-	const struct analysis *analysis;
+	const struct analysis *analysis; /* of the table, or `custom`: then *this may not move */
+	struct analysis custom;
+	char custom_name[OPTIONS_NAME_MAX];
 	char **program; /* launch: argv of the program, NULL-terminated, borrowed from main's argv
 			 */
 	pid_t pids[OPTIONS_PIDS_MAX]; /* attach */
@@ -49,7 +52,8 @@ struct options {
 	double overhead_limit;      /* collector's CPU time over the target's; 0: no limit */
 	uint64_t wait_threshold_ns; /* 0: the source's own */
 	enum options_waits wait_source;
-	bool all_wakers; /* their stacks are not sampled */
+	bool all_wakers;       /* their stacks are not sampled */
+	bool without_io_waits; /* waits for files, sockets and pages have no record */
 	bool switches;
 	bool has_switches; /* given; else the analysis says */
 	bool children;
@@ -63,6 +67,10 @@ struct options {
 
 /* Returns 0, or -1 with a usage failure (exit status 2). */
 int options_parse(struct options *options, int argc, char **argv, struct failure *failure);
+
+/* The default of overhead_limit: 5 % for intervals from 1 ms on; for shorter ones it grows with the
+ * number of samples, to 15 % at 0.1 ms. */
+double options_overhead_limit(uint64_t interval_ns);
 
 /* The text of --help. */
 const char *options_help(void);

@@ -1,36 +1,15 @@
-#include "collector/session/options.h"
+#include "collector/options/option_values.h"
 
-#include "collector/session/budget.h"
+#include "collector/options/options.h"
 #include "profile/base/stack_size.h"
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NS_PER_S 1000000000ull
 
-enum {
-	OPT_STACK_SIZE = 256,
-	OPT_UNWIND,
-	OPT_OVERHEAD_LIMIT,
-	OPT_SAMPLING,
-	OPT_SWITCHES,
-	OPT_WAIT_THRESHOLD,
-	OPT_WAIT_SOURCE,
-	OPT_WAKER_STACKS,
-	OPT_NO_CHILDREN,
-	OPT_KERNEL,
-	OPT_NO_FINALIZE,
-	OPT_NO_COLLAPSE,
-	OPT_CUSTOM_COLLECTOR,
-	OPT_PRELOAD,
-	OPT_VERSION
-};
-
-enum { ANALYSIS_NAMES_MAX = 256 };
-
-static const struct option long_options[] = {
+const struct option option_table[] = {
 	{"collect", required_argument, NULL, 'c'},
 	{"result-dir", required_argument, NULL, 'r'},
 	{"interval", required_argument, NULL, 'i'},
@@ -56,65 +35,6 @@ static const struct option long_options[] = {
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
 };
-
-const char *options_help(void)
-{
-	return "Usage: tbcollect [options] [--] PROGRAM [ARGS]\n"
-	       "       tbcollect [options] -p PID[,PID...]\n"
-	       "Samples every thread of a program by its CPU time, with stacks, into a result "
-	       "directory.\n"
-	       "\n"
-	       "  -p, --pid PID[,PID...]   attach to running processes; Ctrl-C detaches\n"
-	       "  -c, --collect ANALYSIS   hotspots (default): where CPU time goes; concurrency: "
-	       "the threads'\n"
-	       "                           states too; locks-and-waits: what they wait for too\n"
-	       "  -r, --result-dir DIR     result directory (default: the next free r@@@hs)\n"
-	       "  -i, --interval TIME      CPU time between samples of a thread, 0.1ms..1s "
-	       "(default 10ms)\n"
-	       "      --sampling auto|random|fixed\n"
-	       "                           when samples are taken: at random times, on average an "
-	       "interval\n"
-	       "                           apart (auto), or each time that an interval is used up\n"
-	       "      --switches on|off    the threads' states over time too (off for hotspots, "
-	       "else "
-	       "on)\n"
-	       "      --wait-threshold TIME\n"
-	       "                           shorter waits are only counted (default 10us by BPF, "
-	       "3ms else)\n"
-	       "      --wait-source auto|bpf|observer\n"
-	       "                           who sees the waits: BPF where permitted, or an "
-	       "observer\n"
-	       "      --waker-stacks sampled|all\n"
-	       "                           stacks of the threads that end waits, by BPF\n"
-	       "  -d, --duration SEC       stop collecting after SEC seconds; the program goes on\n"
-	       "      --stack-size BYTES   stack copied per sample, a multiple of 8 up to 65528\n"
-	       "      --unwind auto|copy|bpf|none\n"
-	       "                           where stacks come from; none: the sampled address only\n"
-	       "      --overhead-limit PERCENT\n"
-	       "                           leave stacks out (never samples) while collecting takes "
-	       "more\n"
-	       "                           than this share of the program's CPU time (default 5, "
-	       "for intervals\n"
-	       "                           below 1 ms more, up to 15; 0: no limit)\n"
-	       "      --no-children        do not follow child processes\n"
-	       "      --kernel             show the kernel's functions too (needs privileges)\n"
-	       "      --no-collapse        keep every level of recursive call chains\n"
-	       "      --no-finalize        leave symbols to a later `tbconvert finalize`\n"
-	       "      --custom-collector CMD\n"
-	       "                           run CMD at start and end; it leaves CSV files in the "
-	       "result\n"
-	       "      --preload            load a library into the program: waits for locks with "
-	       "who\n"
-	       "                           ended them, short ones and spinning too\n"
-	       "  -q, --quiet              print nothing but errors\n"
-	       "  -v, --verbose            say what is chosen and what happens\n"
-	       "  -h, --help               this text\n"
-	       "      --version            print the version\n"
-	       "\n"
-	       "The exit status is the program's (128 + n for signal n); 127 and 126 when it "
-	       "cannot be\n"
-	       "started, 2 for a wrong command line, 1 for another failure.\n";
-}
 
 /* SEC or a number with unit s, ms, us. Returns 0 for what is not a positive time. */
 static uint64_t parse_time(const char *text, double default_unit_ns)
@@ -223,7 +143,7 @@ static int parse_sampling(struct options *options, const char *text, struct fail
 		[OPTIONS_SAMPLING_AUTO] = "auto",
 		[OPTIONS_SAMPLING_RANDOM] = "random",
 		[OPTIONS_SAMPLING_FIXED] = "fixed",
-		NULL,
+		NULL, /* off is for custom analyses */
 	};
 	int found = find_word(words, text);
 	if (found < 0)
@@ -297,51 +217,41 @@ static int parse_overhead_limit(struct options *options, const char *text, struc
 	return 0;
 }
 
-static int parse_analysis(struct options *options, const char *text, struct failure *failure)
-{
-	char names[ANALYSIS_NAMES_MAX];
-	options->analysis = analysis_find(text);
-	if (options->analysis)
-		return 0;
-	analysis_list(names, sizeof(names));
-	return failure_set(failure, FAILURE_EXIT_USAGE, "unknown analysis '%s': there is %s", text,
-			   names);
-}
-
-static int parse_option(struct options *options, int option, struct failure *failure)
+int option_values_take(struct options *options, int option, const char *value,
+		       struct failure *failure)
 {
 	switch (option) {
-	case 'c':
-		return parse_analysis(options, optarg, failure);
+	case 'c': /* find_analysis */
+		return 0;
 	case 'r':
-		options->result_dir = optarg;
+		options->result_dir = value;
 		return 0;
 	case 'i':
-		return parse_interval(options, optarg, failure);
+		return parse_interval(options, value, failure);
 	case 'd':
-		options->duration_ns = parse_time(optarg, 1e9);
+		options->duration_ns = parse_time(value, 1e9);
 		if (options->duration_ns == 0)
 			return failure_set(failure, FAILURE_EXIT_USAGE,
-					   "bad duration '%s': give seconds, e.g. -d 30", optarg);
+					   "bad duration '%s': give seconds, e.g. -d 30", value);
 		return 0;
 	case 'p':
-		return parse_pids(options, optarg, failure);
+		return parse_pids(options, value, failure);
 	case OPT_STACK_SIZE:
-		return parse_stack_size(options, optarg, failure);
+		return parse_stack_size(options, value, failure);
 	case OPT_UNWIND:
-		return parse_unwind(options, optarg, failure);
+		return parse_unwind(options, value, failure);
 	case OPT_SWITCHES:
-		return parse_switches(options, optarg, failure);
+		return parse_switches(options, value, failure);
 	case OPT_WAIT_THRESHOLD:
-		return parse_wait_threshold(options, optarg, failure);
+		return parse_wait_threshold(options, value, failure);
 	case OPT_WAIT_SOURCE:
-		return parse_wait_source(options, optarg, failure);
+		return parse_wait_source(options, value, failure);
 	case OPT_WAKER_STACKS:
-		return parse_waker_stacks(options, optarg, failure);
+		return parse_waker_stacks(options, value, failure);
 	case OPT_OVERHEAD_LIMIT:
-		return parse_overhead_limit(options, optarg, failure);
+		return parse_overhead_limit(options, value, failure);
 	case OPT_SAMPLING:
-		return parse_sampling(options, optarg, failure);
+		return parse_sampling(options, value, failure);
 	case OPT_NO_CHILDREN:
 		options->children = false;
 		return 0;
@@ -358,7 +268,7 @@ static int parse_option(struct options *options, int option, struct failure *fai
 		options->preload = true;
 		return 0;
 	case OPT_CUSTOM_COLLECTOR:
-		options->custom_collector = optarg;
+		options->custom_collector = value;
 		return 0;
 	case 'q':
 		options->quiet = true;
@@ -377,75 +287,11 @@ static int parse_option(struct options *options, int option, struct failure *fai
 	}
 }
 
-static int check_options(struct options *options, int argc, char **argv, struct failure *failure)
+int option_values_take_named(struct options *options, const char *name, const char *value,
+			     struct failure *failure)
 {
-	if (options->action != OPTIONS_COLLECT)
-		return 0;
-	if (options->overhead_limit < 0)
-		options->overhead_limit = budget_default_limit(options->interval_ns);
-	if (!options->has_switches)
-		options->switches = options->analysis->switches;
-	if (optind < argc)
-		options->program = argv + optind;
-	if (options->analysis->switches && !options->switches)
-		return failure_set(failure, FAILURE_EXIT_USAGE,
-				   "%s needs the threads' switches: leave out --switches off, or "
-				   "use -c hotspots",
-				   options->analysis->name);
-	if (options->program && options->pid_count > 0)
-		return failure_set(failure, FAILURE_EXIT_USAGE,
-				   "both -p and a program were given: choose one");
-	if (!options->program && options->pid_count == 0)
-		return failure_set(failure, FAILURE_EXIT_USAGE,
-				   "nothing to collect: give a program or -p PID; see tbcollect "
-				   "--help");
-	if (options->preload && (!options->program || !options->analysis->waits))
-		return failure_set(failure, FAILURE_EXIT_USAGE,
-				   "--preload sees waits of a program from its start: give a "
-				   "program "
-				   "and -c locks-and-waits");
-	if (options->result_dir && options->result_dir[0] == '\0')
-		return failure_set(failure, FAILURE_EXIT_USAGE,
-				   "empty result directory name: give -r DIR");
-	if (options->custom_collector && options->custom_collector[0] == '\0')
-		return failure_set(failure, FAILURE_EXIT_USAGE,
-				   "empty command of --custom-collector: give a command line");
-	return 0;
-}
-
-int options_parse(struct options *options, int argc, char **argv, struct failure *failure)
-{
-	*options = (struct options){
-		.action = OPTIONS_COLLECT,
-		.analysis = analysis_at(0),
-		.interval_ns = 10 * 1000000,
-		.unwind = OPTIONS_UNWIND_AUTO,
-		.overhead_limit = -1,
-		.children = true,
-		.collapse = true,
-		.finalize = true,
-	};
-	optind = 0; /* glibc: forget the state of an earlier parse */
-	opterr = 0;
-	for (;;) {
-		/* '+': the program's own options are not ours. ':' tells a missing argument apart.
-		 */
-		int index = optind > 0 ? optind : 1;
-		int option = getopt_long(argc, argv, "+:c:r:i:d:p:qvh", long_options, NULL);
-		if (option == -1)
-			return check_options(options, argc, argv, failure);
-		if (option == '?')
-			return failure_set(failure, FAILURE_EXIT_USAGE,
-					   optopt && argv[index][1] == '-'
-						   ? "option '%s' takes no value: see tbcollect "
-						     "--help"
-						   : "unknown option '%s': see tbcollect --help",
-					   argv[index]);
-		if (option == ':')
-			return failure_set(failure, FAILURE_EXIT_USAGE,
-					   "option '%s' needs a value: see tbcollect --help",
-					   argv[index]);
-		if (parse_option(options, option, failure) < 0)
-			return -1;
-	}
+	const struct option *option = option_table;
+	while (strcmp(option->name, name) != 0)
+		option++;
+	return option_values_take(options, option->val, value, failure);
 }

@@ -23,9 +23,10 @@ struct stack_element {
 struct stack_step {
 	uint32_t parent; /* PROFILE_NONE: outermost */
 	uint32_t element;
+	uint32_t depth; /* 1: outermost */
 };
 
-/* By state of the piece: the step and 1; 0: not known. */
+/* By state of the piece: the step and 1, with a mark of its own; 0: not known. */
 struct stack_leaf {
 	uint32_t steps[PROFILE_STACK_NONE + 1];
 };

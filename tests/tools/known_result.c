@@ -1,9 +1,11 @@
 #include "tests/tools/known_result.h"
 
+#include "profile/read/states.h"
 #include "tools/convert/frame_symbols.h"
 #include "tools/formats/export_format.h"
 #include "tools/functions/filter.h"
 #include "tools/stacks/sampled_result.h"
+#include "tools/waits/wall.h"
 #include <check.h>
 #include <stdio.h>
 
@@ -37,8 +39,14 @@ char *known_export(const char *path, const char *name, bool with_threads, size_t
 	struct filter everything = {0};
 	struct export_options options = {.with_threads = with_threads};
 	ck_assert_ptr_nonnull(format);
-	unsigned by = format->by | (with_threads ? TALLY_BY_THREAD : 0);
-	ck_assert_int_eq(sampled_result_open(&result, path, &everything, by, true), 0);
+	struct profile_reader *reader = known_reader(path);
+	bool with_wall =
+		format->weights == EXPORT_WEIGHTS_ALL && profile_reader_states(reader) != 0;
+	unsigned by = format->by | (with_threads || with_wall ? TALLY_BY_THREAD : 0);
+	ck_assert_int_eq(sampled_result_collect(&result, reader, path, &everything, by, true), 0);
+	if (with_wall)
+		ck_assert_uint_eq(wall_tally(&result.tally, reader, result.functions, &everything),
+				  VT_SUCCESS);
 	struct weighted_stacks stacks = {.reader = result.reader,
 					 .functions = result.functions,
 					 .tally = &result.tally,

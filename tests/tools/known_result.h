@@ -14,7 +14,8 @@ extern const struct build_sample known_samples[KNOWN_SAMPLES];
 
 /* Each fails the test if the result at path is none. */
 struct profile_reader *known_reader(const char *path); /* for the caller to close */
-/* In a format of tbconvert export, for the caller to free; a NUL stands behind the bytes. */
+/* In a format of tbconvert export, with the time of waits where format and result have it; for the
+ * caller to free; a NUL stands behind the bytes. */
 char *known_export(const char *path, const char *format, bool with_threads, size_t *size);
 char *known_fold(const char *path, bool with_threads); /* as folded stacks; likewise */
 void known_finalize(const char *path);

@@ -57,10 +57,10 @@ static const struct option long_options[] = {
 };
 
 static const char *const weights[] = {
-	[EXPORT_WEIGHT_SAMPLES] = "samples",
-	[EXPORT_WEIGHT_CPU] = "cpu",
-	[EXPORT_WEIGHT_WALL] = "wall",
-	[EXPORT_WEIGHT_WAIT] = "wait",
+	[EXPORT_WEIGHT_SAMPLES - 1] = "samples",
+	[EXPORT_WEIGHT_CPU - 1] = "cpu",
+	[EXPORT_WEIGHT_WALL - 1] = "wall",
+	[EXPORT_WEIGHT_WAIT - 1] = "wait",
 	NULL,
 };
 
@@ -113,7 +113,7 @@ static char *take_option(struct export_request *request, int option, const char 
 		return problem;
 	case OPTION_WEIGHT:
 		problem = suggest_choose("weight", "weight", weights, value, &chosen);
-		request->options.weight = (enum export_weight)chosen;
+		request->options.weight = (enum export_weight)(chosen + 1);
 		return problem;
 	case OPTION_EVENT:
 		request->options.event = value;
@@ -218,31 +218,32 @@ static void begin_progress(struct exporting *exporting, struct profile_reader *r
 	profile_reader_watch(reader, see_samples, exporting);
 }
 
-/* Puts waits, and all other time, in the place of the samples. Returns 0, or the exit status; then
- * the result is closed. */
+/* Adds the time of waits, and all other time. Returns 0, or the exit status; then the result is
+ * closed. */
 static int take_wall(struct exporting *exporting)
 {
 	struct sampled_result *result = &exporting->result;
-	const struct export_request *request = exporting->request;
-	bool is_wall = request->options.weight == EXPORT_WEIGHT_WALL;
-	struct tally tally;
-	TBRW_U32 code = wall_tally(&tally, result->reader, result->functions, &request->filter,
-				   &result->tally, is_wall ? WALL_ALL : WALL_WAITS);
-	if (code != VT_SUCCESS) {
-		sampled_result_close(result);
-		return sampled_result_explain(exporting->path, code);
-	}
-	tally_finish(&result->tally);
-	result->tally = tally;
-	return 0;
+	TBRW_U32 code = wall_tally(&result->tally, result->reader, result->functions,
+				   &exporting->request->filter);
+	if (code == VT_SUCCESS)
+		return 0;
+	sampled_result_close(result);
+	return sampled_result_explain(exporting->path, code);
+}
+
+/* Whether the time of waits belongs to the export. */
+static bool wants_wall(const struct export_request *request, const struct profile_reader *reader)
+{
+	bool has_times =
+		profile_reader_states(reader) != 0 || profile_reader_wait_sources(reader) != 0;
+	return request->format->weights == EXPORT_WEIGHTS_ALL ? has_times
+							      : is_beyond_samples(request);
 }
 
 /* Returns 0, or the exit status. */
 static int read_result(struct exporting *exporting)
 {
 	const struct export_request *request = exporting->request;
-	bool by_thread = request->options.with_threads || is_beyond_samples(request);
-	unsigned by = request->format->by | (by_thread ? TALLY_BY_THREAD : 0);
 	struct profile_reader *reader;
 	int status = arguments_open_result(exporting->path, exporting->path, &reader);
 	if (status != 0)
@@ -252,10 +253,13 @@ static int read_result(struct exporting *exporting)
 		profile_reader_close(reader);
 		return status;
 	}
+	bool with_wall = wants_wall(request, reader);
+	unsigned by_thread = request->options.with_threads || with_wall ? TALLY_BY_THREAD : 0;
 	begin_progress(exporting, reader);
 	status = sampled_result_collect(&exporting->result, reader, exporting->path,
-					&request->filter, by, !request->without_inlined);
-	return status == 0 && is_beyond_samples(request) ? take_wall(exporting) : status;
+					&request->filter, request->format->by | by_thread,
+					!request->without_inlined);
+	return status == 0 && with_wall ? take_wall(exporting) : status;
 }
 
 static void remove_output(void *user)
@@ -409,7 +413,8 @@ void command_export_print_options(void)
 	     "  --inline on|off         show inlined functions (default: on)\n"
 	     "  --weight samples|cpu|wall|wait\n"
 	     "                          numbers in folded: samples, or us of CPU time, of all\n"
-	     "                          time of the threads, of their waits\n"
+	     "                          time of the threads, of their waits; the first ones in\n"
+	     "                          pprof, otlp and callgrind\n"
 	     "  --event NAME            name of the event in perf (default: its own)\n"
 	     "  --with-modules DIR      with perf: copy the modules to DIR/all, for VTune\n"
 	     "\nFormats:");
@@ -438,9 +443,11 @@ int command_export_run(int argc, char **argv)
 			 request.format->name);
 		status = EXIT_USAGE;
 	}
-	if (status == 0 && is_beyond_samples(&request) && !request.format->has_weights) {
-		diagnose("export: --weight %s goes with --to folded, not with %s",
-			 weights[request.options.weight], request.format->name);
+	if (status == 0 && request.options.weight != EXPORT_WEIGHT_OWN &&
+	    request.format->weights == EXPORT_WEIGHTS_NONE) {
+		diagnose("export: --weight goes with --to folded, pprof, otlp or callgrind; %s has "
+			 "times in their order",
+			 request.format->name);
 		status = EXIT_USAGE;
 	}
 	if (status == 0)

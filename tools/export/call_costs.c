@@ -64,16 +64,23 @@ static bool is_cost(const void *item, const void *wanted)
 	       cost->line == other->line;
 }
 
+void call_cost_add(struct call_cost_sum *sum, const struct call_cost_sum *more)
+{
+	sum->cpu_ns += more->cpu_ns;
+	sum->samples += more->samples;
+	sum->wait_ns += more->wait_ns;
+	sum->wall_ns += more->wall_ns;
+}
+
 static void add_cost(struct call_costs *costs, uint32_t function, uint32_t callee, uint32_t line,
-		     const struct draws_part *part)
+		     const struct call_cost_sum *part)
 {
 	const struct call_cost wanted = {.function = function, .callee = callee, .line = line};
 	const uint32_t identity[] = {function, callee, line};
 	uint32_t index =
 		index_map_enter(&costs->map, &costs->costs, &wanted, sizeof(wanted),
 				index_map_hash(&costs->map, identity, sizeof(identity)), is_cost);
-	costs->costs[index].cpu_ns += part->cpu_ns;
-	costs->costs[index].samples += part->samples;
+	call_cost_add(&costs->costs[index].sum, part);
 }
 
 static void push(struct chain *chain, uint32_t function, uint32_t line)
@@ -107,10 +114,10 @@ static bool is_called_inside(struct collecting *collecting, uint32_t function)
 	return is_inside;
 }
 
-static void add_chain(struct collecting *collecting, const struct draws_part *part)
+static void add_chain(struct collecting *collecting, const struct call_cost_sum *part)
 {
 	const struct chain *chain = &collecting->chain;
-	const struct draws_part nothing = {0};
+	const struct call_cost_sum nothing = {0};
 	size_t leaf = chain->count - 1;
 	collecting->number++;
 	for (size_t i = 1; i < chain->count; i++) {
@@ -145,9 +152,13 @@ static void add_stacks(struct collecting *collecting, struct weighted_stacks *st
 {
 	while (weighted_stacks_next(stacks)) {
 		struct stack_owner owner = weighted_stacks_owner(stacks);
+		const struct tally_times *times = weighted_stacks_times(stacks);
+		const struct draws_part *sum = &stacks->entry->sum;
+		const struct call_cost_sum part = {sum->cpu_ns, sum->samples, times->wait_ns,
+						   times->wall_ns};
 		begin_chain(collecting, &owner);
 		push_path(collecting);
-		add_chain(collecting, &stacks->entry->sum);
+		add_chain(collecting, &part);
 	}
 }
 
@@ -156,9 +167,9 @@ static void add_rests(struct collecting *collecting)
 	struct call_costs *costs = collecting->costs;
 	const struct weighted_stacks *stacks = costs->stacks;
 	uint32_t extra = functions_count(stacks->functions);
-	const struct draws_part threadless = {.cpu_ns = weighted_stacks_threadless_ns(stacks)};
+	const struct call_cost_sum threadless = {.cpu_ns = weighted_stacks_threadless_ns(stacks)};
 	for (uint32_t i = 0; i < profile_reader_thread_count(stacks->reader); i++) {
-		const struct draws_part rest = {.cpu_ns = stacks->tally->thread_rest_ns[i]};
+		const struct call_cost_sum rest = {.cpu_ns = stacks->tally->thread_rest_ns[i]};
 		struct stack_owner owner = weighted_stacks_owner_of_thread(stacks, i);
 		if (rest.cpu_ns == 0)
 			continue;

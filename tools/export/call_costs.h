@@ -1,5 +1,6 @@
 /*
- * CPU time by line and by call: the sums of stacks from which call graphs are made.
+ * CPU time, waits and all time by line and by call: the sums of stacks from which call graphs are
+ * made.
  *
  * Functions here are those of the result, then TALLY_NO_SAMPLE and TALLY_NO_THREAD, then processes
  * and threads, which call the outermost functions of their stacks.
@@ -21,9 +22,15 @@ struct call_cost {
 	uint32_t function;
 	uint32_t callee; /* called there; CALL_COST_OWN: none, the line's own time */
 	uint32_t line;   /* in the function's file; 0: not known */
-	uint64_t cpu_ns;
-	uint64_t samples;
+	struct call_cost_sum {
+		uint64_t cpu_ns;
+		uint64_t samples;
+		uint64_t wait_ns;
+		uint64_t wall_ns;
+	} sum;
 };
+
+void call_cost_add(struct call_cost_sum *sum, const struct call_cost_sum *more);
 
 struct call_costs {
 	const struct weighted_stacks *stacks;

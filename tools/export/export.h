@@ -15,10 +15,18 @@
 struct output_folder; /* tools/csv_export/output_folder.h */
 
 enum export_weight {
+	EXPORT_WEIGHT_OWN, /* the format's */
 	EXPORT_WEIGHT_SAMPLES,
-	EXPORT_WEIGHT_CPU,  /* CPU time, us; numbers of an event that is no clock */
-	EXPORT_WEIGHT_WALL, /* elapsed time of the threads, us: CPU time, and off the CPU */
-	EXPORT_WEIGHT_WAIT, /* time in waits, us */
+	EXPORT_WEIGHT_CPU,  /* CPU time; numbers of an event that is no clock */
+	EXPORT_WEIGHT_WALL, /* elapsed time of the threads: CPU time, and off the CPU */
+	EXPORT_WEIGHT_WAIT, /* time in waits */
+};
+
+/* Whether a format has weights. */
+enum export_weights {
+	EXPORT_WEIGHTS_NONE, /* it has no choice: times stand in their order */
+	EXPORT_WEIGHTS_ONE,  /* it has the one that the options ask for */
+	EXPORT_WEIGHTS_ALL,  /* all that the result has; the options' is shown first */
 };
 
 struct export_options {
@@ -33,9 +41,9 @@ struct export_format {
 	/* What it needs of the stacks: TALLY_BY_..., whatever the options are; TALLY_ONE_BY_ONE in
 	 * the order of time, without sums of stacks. */
 	unsigned by;
-	bool is_binary;   /* not for terminals */
-	bool has_weights; /* writes stacks of other times than CPU time too */
-	bool is_of_time;  /* shows times: not for samples of an event that is no clock */
+	enum export_weights weights;
+	bool is_binary;  /* not for terminals */
+	bool is_of_time; /* shows times: not for samples of an event that is no clock */
 	/* Its readers look for functions in the files of the result's modules, which may go with
 	 * it. */
 	bool wants_modules;

@@ -5,9 +5,12 @@
 #include "tools/export/export.h"
 #include "tools/export/labels.h"
 #include "tools/memory/xalloc.h"
+#include "tools/samples/tally.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define EVENT_COUNT 4u
 
 /* A text is written once, with a number, and then by its number. */
 struct name {
@@ -20,9 +23,19 @@ struct names {
 	struct index_map map;
 };
 
+/* What a cost is of: a column of the file. */
+struct event {
+	const char *name;
+	const char *title;
+	enum export_weight weight;
+	size_t offset; /* in struct call_cost_sum */
+};
+
 struct callgrind {
 	FILE *stream;
 	const struct call_costs *costs;
+	const struct event *events; /* in the order of columns */
+	size_t event_count;
 	struct names modules;
 	struct names files;
 	bool *is_named; /* by function: two may have one name */
@@ -76,15 +89,30 @@ static void write_place(struct callgrind *callgrind, bool is_callee, uint32_t in
 }
 
 /* Samples are the only count of calls. A count of 0 would make the next line one of own time. */
+static uint64_t value_of(const struct call_cost_sum *sum, const struct event *event)
+{
+	uint64_t value;
+	memcpy(&value, (const char *)sum + event->offset, sizeof(value));
+	return value;
+}
+
+static void write_values(const struct callgrind *callgrind, const struct call_cost_sum *sum)
+{
+	for (size_t i = 0; i < callgrind->event_count; i++)
+		fprintf(callgrind->stream, " %" PRIu64, value_of(sum, &callgrind->events[i]));
+	putc_unlocked('\n', callgrind->stream);
+}
+
 static void write_cost(struct callgrind *callgrind, const struct call_cost *cost)
 {
 	FILE *stream = callgrind->stream;
 	if (cost->callee != CALL_COST_OWN) {
 		write_place(callgrind, true, cost->callee);
-		fprintf(stream, "calls=%" PRIu64 " 0\n", cost->samples > 0 ? cost->samples : 1);
+		fprintf(stream, "calls=%" PRIu64 " 0\n",
+			cost->sum.samples > 0 ? cost->sum.samples : 1);
 	}
-	fprintf(stream, "%" PRIu32 " %" PRIu64 " %" PRIu64 "\n", cost->line, cost->cpu_ns,
-		cost->samples);
+	fprintf(stream, "%" PRIu32, cost->line);
+	write_values(callgrind, &cost->sum);
 }
 
 static void write_header(const struct callgrind *callgrind)
@@ -98,17 +126,21 @@ static void write_header(const struct callgrind *callgrind)
 		write_text(stream, profile_reader_text(reader, command->text));
 		putc('\n', stream);
 	}
-	const char *event = profile_reader_counted_event(reader);
-	fprintf(stream, "part: 1\npositions: line\nevent: %s : ", event ? "Count" : "CPU_ns");
-	write_text(stream, event ? event : "CPU time in ns");
-	fprintf(stream, "\nevent: Samples : Samples\nevents: %s Samples\n",
-		event ? "Count" : "CPU_ns");
+	fputs("part: 1\npositions: line\n", stream);
+	for (size_t i = 0; i < callgrind->event_count; i++) {
+		fprintf(stream, "event: %s : ", callgrind->events[i].name);
+		write_text(stream, callgrind->events[i].title);
+		putc('\n', stream);
+	}
+	fputs("events:", stream);
+	for (size_t i = 0; i < callgrind->event_count; i++)
+		fprintf(stream, " %s", callgrind->events[i].name);
+	putc('\n', stream);
 }
 
 static void write_costs(struct callgrind *callgrind)
 {
-	uint64_t cpu_ns = 0;
-	uint64_t samples = 0;
+	struct call_cost_sum totals = {0};
 	for (uint32_t i = 0; i < index_map_count(&callgrind->costs->map); i++) {
 		const struct call_cost *cost = &callgrind->costs->costs[i];
 		if (i == 0 || cost->function != cost[-1].function) {
@@ -116,15 +148,43 @@ static void write_costs(struct callgrind *callgrind)
 			write_place(callgrind, false, cost->function);
 		}
 		write_cost(callgrind, cost);
-		cpu_ns += cost->callee == CALL_COST_OWN ? cost->cpu_ns : 0;
-		samples += cost->callee == CALL_COST_OWN ? cost->samples : 0;
+		if (cost->callee == CALL_COST_OWN)
+			call_cost_add(&totals, &cost->sum);
 	}
-	fprintf(callgrind->stream, "\ntotals: %" PRIu64 " %" PRIu64 "\n", cpu_ns, samples);
+	fputs("\ntotals:", callgrind->stream);
+	write_values(callgrind, &totals);
 }
 
-static void write_file(const struct call_costs *costs, FILE *stream)
+/* Programs show the first event first. Returns how many there are. */
+static size_t choose_events(const struct call_costs *costs, enum export_weight weight,
+			    struct event events[EVENT_COUNT])
 {
-	struct callgrind callgrind = {.stream = stream, .costs = costs};
+	const char *counted = profile_reader_counted_event(costs->stacks->reader);
+	const struct event all[EVENT_COUNT] = {
+		{counted ? "Count" : "CPU_ns", counted ? counted : "CPU time in ns",
+		 EXPORT_WEIGHT_CPU, offsetof(struct call_cost_sum, cpu_ns)},
+		{"Samples", "Samples", EXPORT_WEIGHT_SAMPLES,
+		 offsetof(struct call_cost_sum, samples)},
+		{"Wait_ns", "Time of waits in ns", EXPORT_WEIGHT_WAIT,
+		 offsetof(struct call_cost_sum, wait_ns)},
+		{"Wall_ns", "All time of threads in ns", EXPORT_WEIGHT_WALL,
+		 offsetof(struct call_cost_sum, wall_ns)},
+	};
+	size_t count = costs->stacks->tally->times ? EVENT_COUNT : 2;
+	size_t first = 0;
+	for (size_t i = 0; i < count; i++)
+		first = all[i].weight == weight ? i : first;
+	for (size_t i = 0; i < count; i++)
+		events[i < first ? i + 1 : i] = all[i];
+	events[0] = all[first];
+	return count;
+}
+
+static void write_file(const struct call_costs *costs, enum export_weight weight, FILE *stream)
+{
+	struct event events[EVENT_COUNT];
+	struct callgrind callgrind = {.stream = stream, .costs = costs, .events = events};
+	callgrind.event_count = choose_events(costs, weight, events);
 	callgrind.is_named =
 		xalloc_zeroed(call_costs_function_count(costs), sizeof(*callgrind.is_named));
 	write_header(&callgrind);
@@ -141,7 +201,7 @@ TBRW_U32 export_callgrind_write(struct weighted_stacks *stacks,
 {
 	struct call_costs costs;
 	call_costs_collect(&costs, stacks, options->with_threads);
-	write_file(&costs, stream);
+	write_file(&costs, options->weight, stream);
 	call_costs_finish(&costs);
 	return VT_SUCCESS;
 }

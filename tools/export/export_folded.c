@@ -48,8 +48,17 @@ static void append_owner(struct folding *folding, const struct stack_owner *owne
 /* ns, to be rounded once per line. */
 static uint64_t count_of(const struct weighted_stacks *stacks, enum export_weight weight)
 {
-	return weight == EXPORT_WEIGHT_SAMPLES ? weighted_stacks_samples(stacks)
-					       : stacks->entry->sum.cpu_ns;
+	switch (weight) {
+	case EXPORT_WEIGHT_OWN:
+	case EXPORT_WEIGHT_SAMPLES:
+		return weighted_stacks_samples(stacks);
+	case EXPORT_WEIGHT_CPU:
+		return stacks->entry->sum.cpu_ns;
+	case EXPORT_WEIGHT_WALL:
+		return weighted_stacks_times(stacks)->wall_ns;
+	default:
+		return weighted_stacks_times(stacks)->wait_ns;
+	}
 }
 
 static void fold_stacks(struct weighted_stacks *stacks, const struct export_options *options,
@@ -74,7 +83,7 @@ TBRW_U32 export_folded_write(struct weighted_stacks *stacks, const struct export
 {
 	struct folding folding = {.functions = stacks->functions};
 	folding.names = xalloc_zeroed(functions_count(stacks->functions), sizeof(*folding.names));
-	bool is_number = options->weight == EXPORT_WEIGHT_SAMPLES ||
+	bool is_number = options->weight <= EXPORT_WEIGHT_SAMPLES ||
 			 (options->weight == EXPORT_WEIGHT_CPU &&
 			  profile_reader_counted_event(stacks->reader));
 	fold_stacks(stacks, options, &folding);

@@ -16,6 +16,7 @@
 /* What a stack is made of: equal ones are one in the file. */
 struct stack_key {
 	uint32_t node;
+	uint32_t label;
 	uint32_t state; /* enum profile_stack_state; complete too where a stack shows no difference
 			 */
 };
@@ -51,6 +52,7 @@ struct exporting {
 	size_t comment_count;
 	size_t comment_capacity;
 	const char **command_lines; /* by process */
+	enum export_weight weight;
 };
 
 static uint64_t add_mapping(void *user, const struct pprof_mapping *mapping)
@@ -74,7 +76,7 @@ static uint32_t enter_stack(struct exporting *exporting, const struct weighted_s
 {
 	struct index_map *map = &exporting->key_map;
 	uint32_t state = stacks->entry->state;
-	const struct stack_key key = {stacks->entry->node,
+	const struct stack_key key = {stacks->entry->node, stacks->entry->label,
 				      state == PROFILE_STACK_NONE ? PROFILE_STACK_COMPLETE : state};
 	uint32_t before = index_map_count(map);
 	uint32_t index = index_map_enter(map, &exporting->keys, &key, sizeof(key),
@@ -100,15 +102,18 @@ static void set_attribute(struct exporting *exporting, uint32_t *attribute, cons
 
 static struct process_sample *add_sample(struct exporting *exporting, uint32_t process,
 					 const struct stack_owner *owner, uint32_t stack,
-					 const struct draws_part *sum)
+					 const struct draws_part *sum,
+					 const struct tally_times *times)
 {
 	xalloc_room(&exporting->samples, &exporting->capacity, exporting->count + 1,
 		    sizeof(*exporting->samples));
 	struct process_sample *added = &exporting->samples[exporting->count++];
 	*added = (struct process_sample){.process = process, .pid = owner->pid};
 	added->sample.stack = stack;
-	added->sample.samples = sum->samples;
+	added->sample.is_wait = times->waits > 0 || times->wait_ns > 0;
+	added->sample.count = added->sample.is_wait ? times->waits : sum->samples;
 	added->sample.cpu_ns = sum->cpu_ns;
+	added->sample.wall_ns = times->wall_ns;
 	uint32_t *attributes = added->sample.attributes;
 	set_attribute(exporting, &attributes[0], "thread.id", NULL, owner->tid);
 	if (owner->tid > 0)
@@ -123,7 +128,8 @@ static void add_stacks(struct exporting *exporting, struct weighted_stacks *stac
 		const struct stack_owner owner = weighted_stacks_owner(stacks);
 		struct process_sample *added =
 			add_sample(exporting, entry->process, &owner,
-				   enter_stack(exporting, stacks), &entry->sum);
+				   enter_stack(exporting, stacks), &entry->sum,
+				   weighted_stacks_times(stacks));
 		uint32_t *attributes = added->sample.attributes;
 		set_attribute(exporting, &attributes[2], "tbcollect.stack",
 			      profile_parts_state(entry), 0);
@@ -136,6 +142,7 @@ static void add_stacks(struct exporting *exporting, struct weighted_stacks *stac
 static void add_rest(struct exporting *exporting, const struct weighted_stacks *stacks)
 {
 	uint64_t threadless_ns = weighted_stacks_threadless_ns(stacks);
+	const struct tally_times times = {0};
 	uint32_t stack = 0;
 	for (uint32_t i = 0; i < profile_reader_thread_count(stacks->reader); i++) {
 		const struct draws_part sum = {.cpu_ns = stacks->tally->thread_rest_ns[i]};
@@ -147,13 +154,13 @@ static void add_rest(struct exporting *exporting, const struct weighted_stacks *
 		}
 		const struct stack_owner owner = weighted_stacks_owner_of_thread(stacks, i);
 		add_sample(exporting, profile_reader_thread(stacks->reader, i)->process, &owner,
-			   stack, &sum);
+			   stack, &sum, &times);
 	}
 	if (threadless_ns > 0) {
 		uint64_t location = profile_parts_no_thread(exporting->parts);
 		const struct draws_part sum = {.cpu_ns = threadless_ns};
 		stack = otlp_add_stack(exporting->otlp, &location, 1);
-		add_sample(exporting, PROFILE_NONE, &(struct stack_owner){0}, stack, &sum);
+		add_sample(exporting, PROFILE_NONE, &(struct stack_owner){0}, stack, &sum, &times);
 	}
 }
 
@@ -168,6 +175,8 @@ static int compare_identities(const struct process_sample *left, const struct pr
 	int order = compare_owners(left, right);
 	if (order == 0)
 		order = compare_numbers(left->sample.stack, right->sample.stack);
+	if (order == 0)
+		order = compare_numbers(left->sample.is_wait, right->sample.is_wait);
 	for (size_t i = 0; i < OTLP_SAMPLE_ATTRIBUTES && order == 0; i++)
 		order = compare_numbers(left->sample.attributes[i], right->sample.attributes[i]);
 	return order;
@@ -187,8 +196,9 @@ static void join_samples(struct exporting *exporting)
 		qsort(samples, exporting->count, sizeof(*samples), compare_samples);
 	for (size_t i = 0; i < exporting->count; i++) {
 		if (kept > 0 && compare_identities(&samples[kept - 1], &samples[i]) == 0) {
-			samples[kept - 1].sample.samples += samples[i].sample.samples;
+			samples[kept - 1].sample.count += samples[i].sample.count;
 			samples[kept - 1].sample.cpu_ns += samples[i].sample.cpu_ns;
+			samples[kept - 1].sample.wall_ns += samples[i].sample.wall_ns;
 		} else {
 			samples[kept++] = samples[i];
 		}
@@ -292,7 +302,8 @@ static void write_resources(struct exporting *exporting)
 	struct group *groups = group_samples(exporting, &count);
 	profile_parts_remark(exporting->stacks, exporting->overview, keep_comment, exporting);
 	const struct otlp_run run = {
-		.time = profile_parts_run(exporting->stacks, exporting->overview),
+		.time = profile_parts_run(exporting->stacks, exporting->weight,
+					  exporting->overview),
 		.scope = "tbcollect",
 		.scope_version = TBCOLLECT_VERSION,
 		.comments = exporting->comments,
@@ -324,8 +335,7 @@ TBRW_U32 export_otlp_write(struct weighted_stacks *stacks, const struct export_o
 			   FILE *stream)
 {
 	static const struct profile_format format = {add_mapping, add_location};
-	(void)options; /* threads are attributes */
-	struct overview overview;
+	struct overview overview; /* threads are attributes */
 	overview_collect(stacks->reader, stacks->tally, "", &overview);
 	struct otlp *otlp = otlp_create(stream);
 	struct exporting exporting = {
@@ -333,6 +343,7 @@ TBRW_U32 export_otlp_write(struct weighted_stacks *stacks, const struct export_o
 		.overview = &overview,
 		.otlp = otlp,
 		.parts = profile_parts_create(stacks, &overview, &format, otlp),
+		.weight = options->weight,
 		.command_lines = tally_command_lines(stacks->reader),
 	};
 	add_stacks(&exporting, stacks);

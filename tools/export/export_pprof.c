@@ -42,12 +42,25 @@ static void label_owner(struct exporting *exporting, const struct stack_owner *o
 }
 
 static void add_sample(struct exporting *exporting, const uint64_t *locations, size_t count,
-		       uint64_t samples, uint64_t cpu_ns)
+		       const struct draws_part *sum, const struct tally_times *times)
 {
-	const struct pprof_sample sample = {locations,         count,
-					    samples,           cpu_ns,
-					    exporting->labels, exporting->label_count};
+	const struct pprof_sample sample = {.locations = locations,
+					    .count = count,
+					    .values = {[PPROF_SAMPLES] = sum->samples,
+						       [PPROF_CPU] = sum->cpu_ns,
+						       [PPROF_WAITS] = times->waits,
+						       [PPROF_WAIT] = times->wait_ns,
+						       [PPROF_WALL] = times->wall_ns},
+					    .labels = exporting->labels,
+					    .label_count = exporting->label_count};
 	pprof_add_sample(exporting->pprof, &sample);
+}
+
+static void add_rest_sample(struct exporting *exporting, uint64_t location, uint64_t cpu_ns)
+{
+	const struct draws_part sum = {.cpu_ns = cpu_ns};
+	const struct tally_times times = {0};
+	add_sample(exporting, &location, 1, &sum, &times);
 }
 
 /* Each sample of the profile is a distinct stack of a thread. */
@@ -61,8 +74,8 @@ static void add_stacks(struct exporting *exporting, struct weighted_stacks *stac
 		label_owner(exporting, &owner);
 		add_label(exporting, "stack", profile_parts_state(stacks->entry), 0);
 		add_label(exporting, "stack_reason", profile_parts_reason(stacks->entry), 0);
-		add_sample(exporting, locations, count, stacks->entry->sum.samples,
-			   stacks->entry->sum.cpu_ns);
+		add_sample(exporting, locations, count, &stacks->entry->sum,
+			   weighted_stacks_times(stacks));
 	}
 }
 
@@ -74,15 +87,14 @@ static void add_rest(struct exporting *exporting, const struct weighted_stacks *
 		uint64_t rest_ns = stacks->tally->thread_rest_ns[i];
 		if (rest_ns == 0)
 			continue;
-		uint64_t location = profile_parts_no_sample(exporting->parts);
 		struct stack_owner owner = weighted_stacks_owner_of_thread(stacks, i);
 		label_owner(exporting, &owner);
-		add_sample(exporting, &location, 1, 0, rest_ns);
+		add_rest_sample(exporting, profile_parts_no_sample(exporting->parts), rest_ns);
 	}
 	if (threadless_ns > 0) {
-		uint64_t location = profile_parts_no_thread(exporting->parts);
 		exporting->label_count = 0;
-		add_sample(exporting, &location, 1, 0, threadless_ns);
+		add_rest_sample(exporting, profile_parts_no_thread(exporting->parts),
+				threadless_ns);
 	}
 }
 
@@ -95,10 +107,9 @@ TBRW_U32 export_pprof_write(struct weighted_stacks *stacks, const struct export_
 			    FILE *stream)
 {
 	static const struct profile_format format = {add_mapping, add_location};
-	(void)options; /* threads are labels */
-	struct overview overview;
+	struct overview overview; /* threads are labels */
 	overview_collect(stacks->reader, stacks->tally, "", &overview);
-	const struct pprof_run run = profile_parts_run(stacks, &overview);
+	const struct pprof_run run = profile_parts_run(stacks, options->weight, &overview);
 	struct pprof *pprof = pprof_create(stream, &run);
 	struct exporting exporting = {
 		.pprof = pprof,

@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Locations without an address: functions for missing knowledge, and time in no sample. */
-enum { MARK_NO_SAMPLE = FUNCTION_KERNEL + 1, MARK_NO_THREAD, MARK_COUNT };
+/* Locations without an address: functions for missing knowledge, what threads waited for, their
+ * states, and time in no sample: by function of the result, then these. */
+enum { MARK_NO_SAMPLE, MARK_NO_THREAD, MARK_COUNT };
 
 struct profile_parts {
 	const struct profile_reader *reader;
@@ -23,8 +24,8 @@ struct profile_parts {
 	void *user;
 	uint64_t *mappings;  /* by image; 0: none */
 	uint64_t *locations; /* by frame; 0: not written yet */
-	uint64_t marks[MARK_COUNT];
-	uint64_t *stack; /* locations, the leaf first */
+	uint64_t *marks;     /* likewise */
+	uint64_t *stack;     /* locations, the leaf first */
 	size_t stack_capacity;
 	struct pprof_line *lines; /* scratch */
 	size_t line_capacity;
@@ -145,9 +146,11 @@ static uint64_t locate_frame(struct profile_parts *parts, uint32_t frame)
 
 static uint64_t locate_mark(struct profile_parts *parts, uint32_t mark)
 {
-	const char *name = mark == MARK_NO_SAMPLE   ? TALLY_NO_SAMPLE
-			   : mark == MARK_NO_THREAD ? TALLY_NO_THREAD
-						    : functions_at(parts->functions, mark)->name;
+	uint32_t functions = functions_count(parts->functions);
+	const char *name = mark == functions + MARK_NO_SAMPLE ? TALLY_NO_SAMPLE
+			   : mark == functions + MARK_NO_THREAD
+				   ? TALLY_NO_THREAD
+				   : functions_at(parts->functions, mark)->name;
 	const struct pprof_line line = {.name = name, .full = name};
 	if (parts->marks[mark] == 0)
 		parts->marks[mark] = parts->format->add_location(parts->user, 0, 0, &line, 1);
@@ -162,7 +165,7 @@ const uint64_t *profile_parts_stack(struct profile_parts *parts, const struct ca
 	for (size_t left = path->count; left > 0;) {
 		uint32_t function = path->functions[left - 1];
 		uint32_t frame = path->frames[left - 1];
-		if (function <= FUNCTION_KERNEL) {
+		if (function <= FUNCTION_KERNEL || frame == PROFILE_NONE) {
 			parts->stack[(*count)++] = locate_mark(parts, function);
 			left--;
 			continue;
@@ -180,12 +183,12 @@ const uint64_t *profile_parts_stack(struct profile_parts *parts, const struct ca
 
 uint64_t profile_parts_no_sample(struct profile_parts *parts)
 {
-	return locate_mark(parts, MARK_NO_SAMPLE);
+	return locate_mark(parts, functions_count(parts->functions) + MARK_NO_SAMPLE);
 }
 
 uint64_t profile_parts_no_thread(struct profile_parts *parts)
 {
-	return locate_mark(parts, MARK_NO_THREAD);
+	return locate_mark(parts, functions_count(parts->functions) + MARK_NO_THREAD);
 }
 
 struct profile_parts *profile_parts_create(const struct weighted_stacks *stacks,
@@ -201,6 +204,8 @@ struct profile_parts *profile_parts_create(const struct weighted_stacks *stacks,
 	parts->user = user;
 	parts->mappings = xalloc_zeroed(images, sizeof(*parts->mappings));
 	parts->locations = xalloc_zeroed(frames, sizeof(*parts->locations));
+	parts->marks = xalloc_zeroed((size_t)functions_count(stacks->functions) + MARK_COUNT,
+				     sizeof(*parts->marks));
 	add_mappings(parts, overview);
 	return parts;
 }
@@ -209,6 +214,7 @@ void profile_parts_destroy(struct profile_parts *parts)
 {
 	free(parts->mappings);
 	free(parts->locations);
+	free(parts->marks);
 	free(parts->stack);
 	free(parts->lines);
 	free(parts);
@@ -234,9 +240,14 @@ const char *profile_parts_reason(const struct tally_entry *entry)
 	return skip_reason_of((enum profile_skip_reason)reason)->key;
 }
 
-struct pprof_run profile_parts_run(const struct weighted_stacks *stacks,
+struct pprof_run profile_parts_run(const struct weighted_stacks *stacks, enum export_weight weight,
 				   const struct overview *overview)
 {
+	static const enum pprof_value shown[] = {
+		[EXPORT_WEIGHT_OWN] = PPROF_CPU,   [EXPORT_WEIGHT_SAMPLES] = PPROF_SAMPLES,
+		[EXPORT_WEIGHT_CPU] = PPROF_CPU,   [EXPORT_WEIGHT_WALL] = PPROF_WALL,
+		[EXPORT_WEIGHT_WAIT] = PPROF_WAIT,
+	};
 	uint64_t from_ns = stacks->filter->from_ns;
 	uint64_t end_ns = overview->notes[PROFILE_NOTE_ELAPSED].value;
 	uint64_t start_ns = overview->start_real_ns;
@@ -247,6 +258,8 @@ struct pprof_run profile_parts_run(const struct weighted_stacks *stacks,
 		.duration_ns = end_ns > from_ns ? end_ns - from_ns : 0,
 		.period_ns = profile_reader_interval_ns(stacks->reader),
 		.event = profile_reader_counted_event(stacks->reader),
+		.has_waits = stacks->tally->times != NULL,
+		.shown = shown[weight],
 	};
 }
 

@@ -6,6 +6,7 @@
 #ifndef TOOLS_EXPORT_PROFILE_PARTS_H
 #define TOOLS_EXPORT_PROFILE_PARTS_H
 
+#include "tools/export/export.h"
 #include "tools/pprof/pprof.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -43,8 +44,8 @@ uint64_t profile_parts_no_thread(struct profile_parts *parts);
 const char *profile_parts_state(const struct tally_entry *entry);
 const char *profile_parts_reason(const struct tally_entry *entry);
 
-/* Of the part of the time that the stacks' filter takes. */
-struct pprof_run profile_parts_run(const struct weighted_stacks *stacks,
+/* Of the part of the time that the stacks' filter takes; weight: shown first. */
+struct pprof_run profile_parts_run(const struct weighted_stacks *stacks, enum export_weight weight,
 				   const struct overview *overview);
 
 /* Whose profile it is, and what the summary says of its gaps: a line each, which lives for the

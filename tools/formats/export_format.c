@@ -9,16 +9,16 @@
 #include <string.h>
 
 static const struct export_format formats[] = {
-	{"folded", "folded stacks for flame graphs", TALLY_BY_PROCESS, .has_weights = true,
-	 .write = export_folded_write},
+	{"folded", "folded stacks for flame graphs", TALLY_BY_PROCESS,
+	 .weights = EXPORT_WEIGHTS_ONE, .write = export_folded_write},
 	{"perf", "perf.data for perf, and for vtune -import", TALLY_ONE_BY_ONE, .is_binary = true,
 	 .wants_modules = true, .write = export_perf_write},
 	{"pprof", "profile.proto in gzip, for go tool pprof and its like",
-	 TALLY_BY_THREAD | TALLY_BY_REASON | TALLY_POOLED, .is_binary = true,
-	 .write = export_pprof_write},
+	 TALLY_BY_THREAD | TALLY_BY_REASON | TALLY_POOLED, .weights = EXPORT_WEIGHTS_ALL,
+	 .is_binary = true, .write = export_pprof_write},
 	{"otlp", "OpenTelemetry profiles (v1development), a ProfilesData message",
-	 TALLY_BY_THREAD | TALLY_BY_REASON | TALLY_POOLED, .is_binary = true,
-	 .write = export_otlp_write},
+	 TALLY_BY_THREAD | TALLY_BY_REASON | TALLY_POOLED, .weights = EXPORT_WEIGHTS_ALL,
+	 .is_binary = true, .write = export_otlp_write},
 	{"speedscope", "threads in the order of time, for speedscope", TALLY_ONE_BY_ONE,
 	 .write = export_speedscope_write},
 	{"firefox", "threads in the order of time, in gzip, for profiler.firefox.com",
@@ -26,7 +26,7 @@ static const struct export_format formats[] = {
 	{"chrome", "trace events of threads, for Perfetto and chrome://tracing", TALLY_ONE_BY_ONE,
 	 .is_of_time = true, .write = export_chrome_write},
 	{"callgrind", "functions, lines and calls, for KCachegrind and callgrind_annotate",
-	 TALLY_BY_PROCESS, .write = export_callgrind_write},
+	 TALLY_BY_PROCESS, .weights = EXPORT_WEIGHTS_ALL, .write = export_callgrind_write},
 	{"csv", "files for vtune -import: threads' times, CPU utilization", TALLY_ONE_BY_ONE,
 	 .is_of_time = true, .write_files = export_csv_write},
 };

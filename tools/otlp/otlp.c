@@ -320,37 +320,28 @@ uint32_t otlp_add_stack(struct otlp *otlp, const uint64_t *locations, size_t cou
 	return otlp->stack_count++;
 }
 
-/* The kind of a profile. */
-struct profile_kind {
-	const char *type;
-	const char *unit;
-	uint64_t (*value_of)(const struct otlp_sample *sample);
-};
-
-static uint64_t cpu_of(const struct otlp_sample *sample)
+static uint64_t value_of(const struct otlp_sample *sample, enum pprof_value kind)
 {
-	return sample->cpu_ns;
+	switch (kind) {
+	case PPROF_SAMPLES:
+		return sample->is_wait ? 0 : sample->count;
+	case PPROF_CPU:
+		return sample->cpu_ns;
+	case PPROF_WAITS:
+		return sample->is_wait ? sample->count : 0;
+	case PPROF_WAIT:
+		return sample->is_wait ? sample->wall_ns : 0;
+	default:
+		return sample->wall_ns;
+	}
 }
-
-static uint64_t samples_of(const struct otlp_sample *sample)
-{
-	return sample->samples;
-}
-
-static const struct profile_kind kinds[] = {
-	{"cpu", "nanoseconds", cpu_of},
-	{"samples", "count", samples_of},
-};
-
-enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 /* Packs a sample with its one value. False: it has none. */
-static bool pack_sample(struct otlp *otlp, const struct otlp_sample *sample,
-			const struct profile_kind *kind)
+static bool pack_sample(struct otlp *otlp, const struct otlp_sample *sample, enum pprof_value kind)
 {
 	Otlp__Sample message = OTLP__SAMPLE__INIT;
 	int32_t attributes[OTLP_SAMPLE_ATTRIBUTES];
-	int64_t value = (int64_t)kind->value_of(sample);
+	int64_t value = (int64_t)value_of(sample, kind);
 	if (value == 0)
 		return false;
 	for (size_t i = 0; i < OTLP_SAMPLE_ATTRIBUTES; i++) {
@@ -395,7 +386,7 @@ static uint64_t size_of_field(unsigned field, uint64_t size)
 }
 
 static uint64_t size_of_samples(struct otlp *otlp, const struct otlp_resource *resource,
-				const struct profile_kind *kind)
+				enum pprof_value kind)
 {
 	uint64_t size = 0;
 	for (size_t i = 0; i < resource->sample_count; i++) {
@@ -406,7 +397,7 @@ static uint64_t size_of_samples(struct otlp *otlp, const struct otlp_resource *r
 }
 
 static void write_samples(struct otlp *otlp, const struct otlp_resource *resource,
-			  const struct profile_kind *kind)
+			  enum pprof_value kind)
 {
 	for (size_t i = 0; i < resource->sample_count; i++) {
 		if (!pack_sample(otlp, &resource->samples[i], kind))
@@ -439,24 +430,23 @@ static uint32_t enter_comments(struct otlp *otlp, const struct otlp_run *run)
 	return index;
 }
 
-static void fill_type(struct otlp *otlp, const struct otlp_run *run,
-		      const struct profile_kind *kind, Otlp__ValueType *type)
+static void fill_type(struct otlp *otlp, const struct otlp_run *run, enum pprof_value kind,
+		      Otlp__ValueType *type)
 {
-	bool is_counted = kind == &kinds[0] && run->time.event;
-	type->type_strindex = (int32_t)enter_text(otlp, is_counted ? run->time.event : kind->type);
-	type->unit_strindex = (int32_t)enter_text(otlp, is_counted ? "count" : kind->unit);
+	type->type_strindex = (int32_t)enter_text(otlp, pprof_value_name(&run->time, kind));
+	type->unit_strindex = (int32_t)enter_text(otlp, pprof_value_unit(&run->time, kind));
 }
 
 /* All of a profile but its samples. */
 static void pack_profile(struct otlp *otlp, struct bytes *bytes, const struct otlp_run *run,
-			 const struct profile_kind *kind)
+			 enum pprof_value kind)
 {
 	Otlp__Profile message = OTLP__PROFILE__INIT;
 	Otlp__ValueType type = OTLP__VALUE_TYPE__INIT;
 	Otlp__ValueType period = OTLP__VALUE_TYPE__INIT;
 	int32_t comments = 0;
 	fill_type(otlp, run, kind, &type);
-	fill_type(otlp, run, &kinds[0], &period);
+	fill_type(otlp, run, PPROF_CPU, &period);
 	message.sample_type = &type;
 	message.time_unix_nano = run->time.start_ns;
 	message.duration_nano = run->time.duration_ns;
@@ -509,20 +499,37 @@ static void pack_resource(struct bytes *bytes, const struct otlp_resource *from)
 	free(values);
 }
 
+/* The kinds of profiles in their order. Returns how many. */
+static size_t order_kinds(const struct otlp_run *run, enum pprof_value kinds[PPROF_VALUE_COUNT])
+{
+	static const enum pprof_value all[] = {PPROF_CPU, PPROF_SAMPLES, PPROF_WAIT, PPROF_WAITS,
+					       PPROF_WALL};
+	static_assert(sizeof(all) / sizeof(all[0]) == PPROF_VALUE_COUNT, "each once");
+	size_t count = 0;
+	kinds[count++] = run->time.shown;
+	for (size_t i = 0; i < (run->time.has_waits ? PPROF_VALUE_COUNT : 2); i++) {
+		if (all[i] != run->time.shown)
+			kinds[count++] = all[i];
+	}
+	return count;
+}
+
 /* Sizes stand before contents: the samples are packed twice, and never kept. */
 void otlp_add_resource(struct otlp *otlp, const struct otlp_run *run,
 		       const struct otlp_resource *resource)
 {
 	struct bytes head = {0};
 	struct bytes scope = {0};
-	struct bytes profiles[KINDS] = {{0}};
-	uint64_t sizes[KINDS];
+	struct bytes profiles[PPROF_VALUE_COUNT] = {{0}};
+	uint64_t sizes[PPROF_VALUE_COUNT];
+	enum pprof_value kinds[PPROF_VALUE_COUNT];
+	size_t kind_count = order_kinds(run, kinds);
 	pack_resource(&head, resource);
 	pack_scope(&scope, run);
 	uint64_t scope_size = scope.size;
-	for (size_t i = 0; i < KINDS; i++) {
-		pack_profile(otlp, &profiles[i], run, &kinds[i]);
-		sizes[i] = profiles[i].size + size_of_samples(otlp, resource, &kinds[i]);
+	for (size_t i = 0; i < kind_count; i++) {
+		pack_profile(otlp, &profiles[i], run, kinds[i]);
+		sizes[i] = profiles[i].size + size_of_samples(otlp, resource, kinds[i]);
 		scope_size += size_of_field(FIELD_PROFILES, sizes[i]);
 	}
 	write_field(otlp, FIELD_RESOURCE_PROFILES,
@@ -530,10 +537,10 @@ void otlp_add_resource(struct otlp *otlp, const struct otlp_run *run,
 	write_bytes(otlp, &head);
 	write_field(otlp, FIELD_SCOPE_PROFILES, scope_size);
 	write_bytes(otlp, &scope);
-	for (size_t i = 0; i < KINDS; i++) {
+	for (size_t i = 0; i < kind_count; i++) {
 		write_field(otlp, FIELD_PROFILES, sizes[i]);
 		write_bytes(otlp, &profiles[i]);
-		write_samples(otlp, resource, &kinds[i]);
+		write_samples(otlp, resource, kinds[i]);
 		free(profiles[i].at);
 	}
 	free(head.at);

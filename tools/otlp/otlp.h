@@ -41,8 +41,10 @@ uint32_t otlp_enter_attribute(struct otlp *otlp, const struct otlp_attribute *at
 struct otlp_sample {
 	uint32_t stack;
 	uint32_t attributes[OTLP_SAMPLE_ATTRIBUTES]; /* 0: none */
-	uint64_t samples;
+	uint32_t is_wait; /* the wall-clock time was waited, and the count is of waits */
+	uint64_t count;   /* of samples */
 	uint64_t cpu_ns;
+	uint64_t wall_ns;
 };
 
 /* Of a process, or what else the samples come from. */
@@ -62,9 +64,8 @@ struct otlp_run {
 	size_t comment_count;
 };
 
-/* Writes two profiles of the resource: CPU time in nanoseconds (or the
- * numbers of run->time.event), then samples. The run is the same
- * in all calls. */
+/* Writes a profile of the resource for each of the run's values (enum pprof_value): first the one
+ * to be shown. The run is the same in all calls. */
 void otlp_add_resource(struct otlp *otlp, const struct otlp_run *run,
 		       const struct otlp_resource *resource);
 

@@ -17,6 +17,7 @@ struct pprof_function {
 
 struct pprof {
 	struct gzip *gzip;
+	size_t value_count; /* of each sample */
 	struct index_texts texts;
 	struct pprof_function *functions; /* the id is the index and 1 */
 	struct index_map function_map;
@@ -53,27 +54,41 @@ static uint32_t enter_text(struct pprof *pprof, const char *text)
 	return index;
 }
 
-static void init_type(struct pprof *pprof, Pprof__ValueType *type, const char *name,
-		      const char *unit)
+const char *pprof_value_name(const struct pprof_run *run, enum pprof_value value)
+{
+	static const char *const names[PPROF_VALUE_COUNT] = {"samples", "cpu", "waits", "wait",
+							     "wall"};
+	return value == PPROF_CPU && run->event ? run->event : names[value];
+}
+
+const char *pprof_value_unit(const struct pprof_run *run, enum pprof_value value)
+{
+	bool is_count = value == PPROF_SAMPLES || value == PPROF_WAITS ||
+			(value == PPROF_CPU && run->event);
+	return is_count ? "count" : "nanoseconds";
+}
+
+static void init_type(struct pprof *pprof, Pprof__ValueType *type, const struct pprof_run *run,
+		      enum pprof_value value)
 {
 	pprof__value_type__init(type);
-	type->type = enter_text(pprof, name);
-	type->unit = enter_text(pprof, unit);
+	type->type = enter_text(pprof, pprof_value_name(run, value));
+	type->unit = enter_text(pprof, pprof_value_unit(run, value));
 }
 
 static void write_run(struct pprof *pprof, const struct pprof_run *run)
 {
-	Pprof__ValueType samples;
-	Pprof__ValueType cpu;
-	Pprof__ValueType *types[] = {&samples, &cpu};
-	init_type(pprof, &samples, "samples", "count");
-	init_type(pprof, &cpu, run->event ? run->event : "cpu",
-		  run->event ? "count" : "nanoseconds");
+	Pprof__ValueType types[PPROF_VALUE_COUNT];
+	Pprof__ValueType *places[PPROF_VALUE_COUNT];
+	for (size_t i = 0; i < pprof->value_count; i++) {
+		init_type(pprof, &types[i], run, (enum pprof_value)i);
+		places[i] = &types[i];
+	}
 	Pprof__Profile part = PPROF__PROFILE__INIT;
-	part.n_sample_type = 2;
-	part.sample_type = types;
-	part.default_sample_type = cpu.type;
-	part.period_type = &cpu;
+	part.n_sample_type = pprof->value_count;
+	part.sample_type = places;
+	part.default_sample_type = types[run->shown].type;
+	part.period_type = &types[PPROF_CPU];
 	part.period = (int64_t)run->period_ns;
 	part.time_nanos = (int64_t)run->start_ns;
 	part.duration_nanos = (int64_t)run->duration_ns;
@@ -84,6 +99,8 @@ struct pprof *pprof_create(FILE *stream, const struct pprof_run *run)
 {
 	struct pprof *pprof = xalloc_zeroed(1, sizeof(*pprof));
 	pprof->gzip = gzip_create(stream);
+	pprof->value_count = run->has_waits ? PPROF_VALUE_COUNT : PPROF_CPU + 1;
+	assert(run->shown < pprof->value_count);
 	enter_text(pprof, "");
 	write_run(pprof, run);
 	return pprof;
@@ -192,7 +209,7 @@ void pprof_add_sample(struct pprof *pprof, const struct pprof_sample *sample)
 	Pprof__Sample message = PPROF__SAMPLE__INIT;
 	Pprof__Sample *place = &message;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
-	int64_t values[] = {(int64_t)sample->samples, (int64_t)sample->cpu_ns};
+	int64_t values[PPROF_VALUE_COUNT];
 	assert(sample->label_count <= PPROF_LABELS_MAX);
 	for (size_t i = 0; i < sample->label_count; i++) {
 		pprof__label__init(&labels[i]);
@@ -203,7 +220,9 @@ void pprof_add_sample(struct pprof *pprof, const struct pprof_sample *sample)
 	}
 	message.n_location_id = sample->count;
 	message.location_id = (uint64_t *)(uintptr_t)sample->locations;
-	message.n_value = sizeof(values) / sizeof(values[0]);
+	for (size_t i = 0; i < pprof->value_count; i++)
+		values[i] = (int64_t)sample->values[i];
+	message.n_value = pprof->value_count;
 	message.value = values;
 	message.n_label = sample->label_count;
 	message.label = label_places;

@@ -13,15 +13,30 @@
 
 struct pprof;
 
+/* What samples are numbers of. The first two are in every profile. */
+enum pprof_value {
+	PPROF_SAMPLES, /* samples/count */
+	PPROF_CPU,     /* cpu/nanoseconds, or numbers of an event */
+	PPROF_WAITS,   /* waits/count */
+	PPROF_WAIT,    /* wait/nanoseconds */
+	PPROF_WALL,    /* wall/nanoseconds */
+	PPROF_VALUE_COUNT
+};
+
 struct pprof_run {
 	uint64_t start_ns; /* since 1970, 0: not known */
 	uint64_t duration_ns;
-	uint64_t period_ns; /* CPU time a sample stands for, 0: not known */
-	const char *event;  /* whose numbers CPU times are; NULL: they are ns */
+	uint64_t period_ns;     /* CPU time a sample stands for, 0: not known */
+	const char *event;      /* whose numbers CPU times are; NULL: they are ns */
+	bool has_waits;         /* it has all values */
+	enum pprof_value shown; /* first: the default sample type */
 };
 
-/* Sample types are samples in count, and cpu, the default, in nanoseconds. Errors of the stream
- * show in its ferror. */
+/* "wait", ...; "nanoseconds" or "count". */
+const char *pprof_value_name(const struct pprof_run *run, enum pprof_value value);
+const char *pprof_value_unit(const struct pprof_run *run, enum pprof_value value);
+
+/* Errors of the stream show in its ferror. */
 struct pprof *pprof_create(FILE *stream, const struct pprof_run *run);
 /* Writes the end, and frees; the stream stays open. */
 void pprof_finish(struct pprof *pprof);
@@ -60,8 +75,7 @@ struct pprof_label {
 struct pprof_sample {
 	const uint64_t *locations; /* the leaf first */
 	size_t count;
-	uint64_t samples;
-	uint64_t cpu_ns;
+	uint64_t values[PPROF_VALUE_COUNT];
 	const struct pprof_label *labels; /* at most PPROF_LABELS_MAX */
 	size_t label_count;
 };

@@ -322,6 +322,7 @@ TBRW_U32 tally_each_sample(const struct tally *tally, struct profile_reader *rea
 void tally_finish(struct tally *tally)
 {
 	free(tally->entries);
+	free(tally->times);
 	free(tally->thread_rest_ns);
 	free(tally->thread_kernel_ns);
 	if (tally->calibration)

@@ -61,14 +61,22 @@ struct tally_entry {
 	uint32_t label;
 };
 
+/* Of an entry, besides its CPU time. */
+struct tally_times {
+	uint64_t wall_ns; /* time of threads, on a CPU or off it */
+	uint64_t wait_ns; /* what of it they waited */
+	uint64_t waits;   /* how often */
+};
+
 struct calibration;
 
 struct tally {
 	struct tally_entry *entries;
 	size_t count;
-	uint64_t cpu_ns;    /* of the entries */
-	uint64_t kernel_ns; /* of cpu_ns, the part of TALLY_KERNEL */
-	struct draws draws; /* of the entries */
+	struct tally_times *times; /* by entry; NULL: only wall_tally adds them */
+	uint64_t cpu_ns;           /* of the entries */
+	uint64_t kernel_ns;        /* of cpu_ns, the part of TALLY_KERNEL */
+	struct draws draws;        /* of the entries */
 	uint64_t samples;
 	uint64_t states[PROFILE_STACK_NONE + 1];     /* samples by enum profile_stack_state */
 	uint64_t skipped[PROFILE_SKIP_REASON_COUNT]; /* skipped stacks by reason */

@@ -6,6 +6,13 @@
 #include <assert.h>
 #include <stdlib.h>
 
+/* Stacks of one leaf come one behind the other: they have one path. */
+static bool is_path_of(const struct tally_entry *entry, const struct tally_entry *before)
+{
+	return before && before->node == entry->node && before->state == entry->state &&
+	       before->label == entry->label;
+}
+
 static void make_path(struct weighted_stacks *stacks)
 {
 	const struct tally_entry *entry = stacks->entry;
@@ -26,14 +33,43 @@ static bool takes_entry(const struct weighted_stacks *stacks)
 				     functions_dso_of(stacks->functions, stacks->leaf));
 }
 
+/* Where entries of the node belong; those without one come last. */
+static uint32_t place_of(const struct tally_entry *entry, uint32_t nodes)
+{
+	return entry->node < nodes ? entry->node : nodes;
+}
+
+/* The entries by node, for nodes of one stack lie close together; else in their own order. */
+static uint32_t *sort_entries(const struct weighted_stacks *stacks)
+{
+	const struct tally *tally = stacks->tally;
+	uint32_t nodes = profile_reader_node_count(stacks->reader);
+	uint32_t *order = xalloc_zeroed(tally->count, sizeof(*order));
+	uint32_t *ends = xalloc_zeroed((size_t)nodes + 2, sizeof(*ends));
+	for (size_t i = 0; i < tally->count; i++)
+		ends[place_of(&tally->entries[i], nodes) + 1]++;
+	for (uint32_t i = 0; i < nodes; i++)
+		ends[i + 1] += ends[i];
+	for (size_t i = 0; i < tally->count; i++)
+		order[ends[place_of(&tally->entries[i], nodes)]++] = (uint32_t)i;
+	free(ends);
+	return order;
+}
+
 bool weighted_stacks_next(struct weighted_stacks *stacks)
 {
 	bool with_call_path = stacks->with_call_path || filter_needs_function(stacks->filter);
+	if (with_call_path && !stacks->order)
+		stacks->order = sort_entries(stacks);
 	while (stacks->next < stacks->tally->count) {
-		stacks->entry = &stacks->tally->entries[stacks->next++];
+		size_t next = stacks->next++;
+		const struct tally_entry *before = next > 0 ? stacks->entry : NULL;
+		stacks->entry =
+			&stacks->tally->entries[with_call_path ? stacks->order[next] : next];
 		if (!with_call_path)
 			return true;
-		make_path(stacks);
+		if (!is_path_of(stacks->entry, before))
+			make_path(stacks);
 		if (takes_entry(stacks))
 			return true;
 	}
@@ -44,6 +80,8 @@ bool weighted_stacks_next(struct weighted_stacks *stacks)
 void weighted_stacks_finish(struct weighted_stacks *stacks)
 {
 	call_path_finish(&stacks->call_path);
+	free(stacks->order);
+	stacks->order = NULL;
 	free(stacks->threads);
 	stacks->threads = NULL;
 }
@@ -56,6 +94,14 @@ uint64_t weighted_stacks_samples(const struct weighted_stacks *stacks)
 	if (stacks->entry->node != TALLY_KERNEL || sum->samples > 0 || interval_ns == 0)
 		return sum->samples;
 	return (sum->cpu_ns + interval_ns / 2) / interval_ns;
+}
+
+const struct tally_times *weighted_stacks_times(const struct weighted_stacks *stacks)
+{
+	static const struct tally_times none = {0};
+	const struct tally *tally = stacks->tally;
+	assert(stacks->entry); /* of the present stack */
+	return tally->times ? &tally->times[stacks->entry - tally->entries] : &none;
 }
 
 static const char *name_or_unknown(const char *name)

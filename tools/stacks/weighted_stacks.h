@@ -17,6 +17,7 @@ struct filter;
 struct tally;
 struct tally_entry;
 struct tally_sample;
+struct tally_times;
 
 /* Begins with the first members set; all of them must outlive it. */
 struct weighted_stacks {
@@ -31,11 +32,13 @@ struct weighted_stacks {
 	struct call_path call_path;
 	uint32_t leaf; /* of the path */
 	size_t next;
+	uint32_t *order; /* of the tally's entries; NULL before the first */
 	/* The samples one by one. */
 	struct weighted_stacks_thread *threads; /* NULL before */
 };
 
-/* Steps to the next stack, at first to the first. False: no more; the memory is freed. */
+/* Steps to the next stack, at first to the first; with call paths, those of one leaf node come one
+ * behind the other. False: no more; the memory is freed. */
 bool weighted_stacks_next(struct weighted_stacks *stacks);
 
 /* Ends the steps before the last one, and the rests. */
@@ -44,6 +47,9 @@ void weighted_stacks_finish(struct weighted_stacks *stacks);
 /* The present stack's samples. If kernel mode was not sampled, each interval of kernel time counts
  * as one sample: shares of counts stay shares of time. */
 uint64_t weighted_stacks_samples(const struct weighted_stacks *stacks);
+
+/* The present stack's times besides CPU time; all 0 of a tally without them. Never NULL. */
+const struct tally_times *weighted_stacks_times(const struct weighted_stacks *stacks);
 
 /* Of what the tally was not asked for, numbers are 0. */
 struct stack_owner {

@@ -53,19 +53,12 @@ uint64_t wall_running_take(struct wall_running *running, const struct tally_entr
 /* What of the thread's time has no sample to stand for it. thread: index, or the count. */
 uint64_t wall_running_rest(const struct wall_running *running, uint32_t thread);
 
-/* What weighted stacks are made of. */
-enum wall_parts {
-	WALL_WAITS, /* waits alone, with the short ones */
-	WALL_ALL,   /* all time: also running, by the samples; ready, stopped, not known */
-};
-
-/* A tally for exports: times in the place of CPU time, and counts of waits in the place of samples.
- * Waits have what they were for below their stacks, states stand alone: [Ready]. sampled: by
- * thread, of the same reader and filter. The labels are added to functions. tally_finish goes with
- * success. Returns the reader's code. */
+/* For exports: gives a tally by thread its times (struct tally_times), and entries of the time off
+ * the CPU. Waits have what they were for below their stacks, states stand alone: [Ready]. Sums of
+ * the tally's own stay those of its samples. The labels are added to functions. Reader and filter
+ * are those of the tally. Returns the reader's code; then the tally is as before. */
 TBRW_U32 wall_tally(struct tally *tally, struct profile_reader *reader, struct functions *functions,
-		    const struct filter *filter, const struct tally *sampled,
-		    enum wall_parts parts);
+		    const struct filter *filter);
 
 /* The names of states that have no stack. */
 #define WALL_READY   "[Ready]"

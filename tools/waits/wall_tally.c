@@ -9,22 +9,25 @@
 struct making {
 	struct tally *tally;
 	size_t capacity;
+	size_t time_capacity;
 	const struct profile_reader *reader;
 	struct functions *functions;
 	struct wall wall;
 };
 
 /* An entry of a thread; index as of the wall's. */
-static struct tally_entry *add_entry(struct making *making, uint32_t index, uint64_t ns,
-				     uint64_t count)
+static struct tally_entry *add_entry(struct making *making, uint32_t index,
+				     const struct tally_times *times)
 {
 	struct tally *tally = making->tally;
 	bool is_known = index < making->wall.thread_count;
 	xalloc_room(&tally->entries, &making->capacity, tally->count + 1, sizeof(*tally->entries));
+	xalloc_room(&tally->times, &making->time_capacity, tally->count + 1, sizeof(*tally->times));
+	tally->times[tally->count] = *times;
 	struct tally_entry *entry = &tally->entries[tally->count++];
 	*entry = (struct tally_entry){.process = PROFILE_NONE,
 				      .thread = is_known ? index : PROFILE_NONE,
-				      .sum = {.cpu_ns = ns, .samples = count}};
+				      .running = TALLY_RUNNING_UNKNOWN};
 	if (is_known) {
 		const struct profile_thread_info *thread =
 			profile_reader_thread(making->reader, index);
@@ -32,8 +35,6 @@ static struct tally_entry *add_entry(struct making *making, uint32_t index, uint
 		entry->pid = thread->pid;
 		entry->tid = thread->tid;
 	}
-	tally->cpu_ns += ns;
-	tally->samples += count;
 	return entry;
 }
 
@@ -48,10 +49,11 @@ static void add_waits(struct making *making)
 	}
 	for (size_t i = 0; i < waits->count; i++) {
 		const struct waits_entry *from = &waits->entries[i];
+		uint64_t ns = making->wall.wait_ns[i];
+		const struct tally_times times = {ns, ns, from->sum.count};
 		uint32_t index =
 			from->thread == PROFILE_NONE ? making->wall.thread_count : from->thread;
-		struct tally_entry *entry =
-			add_entry(making, index, making->wall.wait_ns[i], from->sum.count);
+		struct tally_entry *entry = add_entry(making, index, &times);
 		entry->node = from->node;
 		entry->state = from->state;
 		entry->label = labels[from->item];
@@ -59,60 +61,59 @@ static void add_waits(struct making *making)
 	free(labels);
 }
 
-static void add_state(struct making *making, uint32_t index, const char *name, uint64_t ns,
-		      uint64_t count)
+static void add_state(struct making *making, uint32_t index, const char *name,
+		      const struct tally_times *times)
 {
-	if (ns == 0 && count == 0)
+	if (times->wall_ns == 0 && times->waits == 0)
 		return;
-	struct tally_entry *entry = add_entry(making, index, ns, count);
+	struct tally_entry *entry = add_entry(making, index, times);
 	entry->node = TALLY_STATE;
 	entry->state = PROFILE_STACK_NONE;
 	entry->label = functions_add_label(making->functions, name);
 }
 
-static void add_samples(struct making *making, const struct tally *sampled,
-			const struct filter *filter)
+static void add_states(struct making *making, uint32_t index)
 {
-	struct wall_running *running = wall_running_create(&making->wall, sampled, filter);
-	for (size_t i = 0; i < sampled->count; i++) {
-		const struct tally_entry *from = &sampled->entries[i];
-		uint64_t ns = wall_running_take(running, from);
-		uint32_t index =
-			from->thread == PROFILE_NONE ? making->wall.thread_count : from->thread;
-		struct tally_entry *entry = add_entry(making, index, ns, 0);
-		entry->node = from->node;
-		entry->state = from->state;
-		entry->reason = from->reason;
-	}
+	const struct wall_thread *thread = &making->wall.threads[index];
+	add_state(making, index, WALL_SHORT,
+		  &(struct tally_times){thread->short_ns, thread->short_ns, thread->short_count});
+	add_state(making, index, WALL_READY, &(struct tally_times){.wall_ns = thread->ready_ns});
+	add_state(making, index, WALL_STOPPED,
+		  &(struct tally_times){.wall_ns = thread->stopped_ns});
+	add_state(making, index, WALL_UNKNOWN,
+		  &(struct tally_times){.wall_ns = thread->unknown_ns});
+}
+
+/* What the samples of each thread say of the time that it ran. */
+static void time_samples(struct making *making, const struct filter *filter)
+{
+	struct tally *tally = making->tally;
+	struct wall_running *running = wall_running_create(&making->wall, tally, filter);
+	tally->times = xalloc_zeroed(tally->count, sizeof(*tally->times));
+	for (size_t i = 0; i < tally->count; i++)
+		tally->times[i].wall_ns = wall_running_take(running, &tally->entries[i]);
 	for (uint32_t i = 0; i <= making->wall.thread_count; i++)
-		add_state(making, i, TALLY_NO_SAMPLE, wall_running_rest(running, i), 0);
+		add_state(making, i, TALLY_NO_SAMPLE,
+			  &(struct tally_times){.wall_ns = wall_running_rest(running, i)});
 	wall_running_destroy(running);
 }
 
 TBRW_U32 wall_tally(struct tally *tally, struct profile_reader *reader, struct functions *functions,
-		    const struct filter *filter, const struct tally *sampled, enum wall_parts parts)
+		    const struct filter *filter)
 {
-	struct making making = {.tally = tally, .reader = reader, .functions = functions};
-	size_t threads = (size_t)profile_reader_thread_count(reader) + 1;
+	struct making making = {.tally = tally,
+				.capacity = tally->count,
+				.time_capacity = tally->count,
+				.reader = reader,
+				.functions = functions};
 	TBRW_U32 code = wall_collect(&making.wall, reader, functions, filter, 0);
-	*tally = (struct tally){0};
 	if (code != VT_SUCCESS)
 		return code;
-	tally->thread_rest_ns = xalloc_zeroed(threads, sizeof(*tally->thread_rest_ns));
-	tally->thread_kernel_ns = xalloc_zeroed(threads, sizeof(*tally->thread_kernel_ns));
-	if (parts == WALL_ALL)
-		add_samples(&making, sampled, filter);
+	time_samples(&making, filter);
 	add_waits(&making);
-	for (uint32_t i = 0; i < threads; i++) {
-		const struct wall_thread *thread = &making.wall.threads[i];
-		if (filter_needs_function(filter) || filter_has_tasks(filter))
-			continue;
-		add_state(&making, i, WALL_SHORT, thread->short_ns, thread->short_count);
-		if (parts == WALL_WAITS)
-			continue;
-		add_state(&making, i, WALL_READY, thread->ready_ns, 0);
-		add_state(&making, i, WALL_STOPPED, thread->stopped_ns, 0);
-		add_state(&making, i, WALL_UNKNOWN, thread->unknown_ns, 0);
+	if (!filter_needs_function(filter) && !filter_has_tasks(filter)) {
+		for (uint32_t i = 0; i <= making.wall.thread_count; i++)
+			add_states(&making, i);
 	}
 	wall_finish(&making.wall);
 	return VT_SUCCESS;

@@ -2,6 +2,7 @@
 #include "tests/support/suite.h"
 #include "tests/tools/export/hostile_result.h"
 #include "tests/tools/known_result.h"
+#include "tests/tools/waited_result.h"
 #include <check.h>
 #include <inttypes.h>
 #include <otlp.pb-c.h> /* generated from tools/otlp/otlp.proto */
@@ -215,22 +216,69 @@ static const struct build_result known = {.samples = known_samples,
 START_TEST(test_samples)
 {
 	Otlp__ProfilesData *data = export_of(&known);
+	check_samples(data,
+		      PROCESS(100,
+			      "app") "process.command_line=app --fast \"a b\" \ncpu "
+				     "nanoseconds\n" APP
+				     "complete : _start start main work 40000000\n" WORKER
+				     "complete : _start start main outer>inner 20000000\n" APP GUESS
+				     "[Guessed frame(s)] main 1000000\n" APP
+				     "complete : main [Unknown frame(s)] func@0x1054 1000000\n"
+				     "samples count\n" APP
+				     "complete : _start start main work 4\n" WORKER
+				     "complete : _start start main outer>inner 2\n" APP GUESS
+				     "[Guessed frame(s)] main 1\n" APP
+				     "complete : main [Unknown frame(s)] func@0x1054 1\n" PROCESS(
+					     101, "helper") "\ncpu nanoseconds\n" HELPER SKIPPED
+							    "[Skipped frame(s)] a;b odd 15000000\n"
+							    "samples count\n" HELPER SKIPPED
+							    "[Skipped frame(s)] a;b odd 3\n");
+	otlp__profiles_data__free_unpacked(data, NULL);
+}
+END_TEST
+
+START_TEST(test_waits)
+{
+	Otlp__ProfilesData *data = export_of(&waited_result);
 	check_samples(
 		data,
 		PROCESS(100,
-			"app") "process.command_line=app --fast \"a b\" \ncpu nanoseconds\n" APP
-			       "complete : _start start main work 40000000\n" WORKER
-			       "complete : _start start main outer>inner 20000000\n" APP
-			       "complete : main [Unknown frame(s)] func@0x1054 1000000\n" APP GUESS
-			       "[Guessed frame(s)] main 1000000\n"
-			       "samples count\n" APP "complete : _start start main work 4\n" WORKER
-			       "complete : _start start main outer>inner 2\n" APP
-			       "complete : main [Unknown frame(s)] func@0x1054 1\n" APP GUESS
-			       "[Guessed frame(s)] main 1\n" PROCESS(
-				       101, "helper") "\ncpu nanoseconds\n" HELPER SKIPPED
-						      "[Skipped frame(s)] a;b odd 15000000\n"
-						      "samples count\n" HELPER SKIPPED
-						      "[Skipped frame(s)] a;b odd 3\n");
+			"app") "process.command_line=app --fast \"a b\" \n"
+			       "cpu nanoseconds\n" APP "complete : main work 30000000\n" APP
+			       "complete : main rest 10000000\n" WORKER
+			       "complete : worker spin 20000000\n"
+			       "samples count\n" APP "complete : main work 3\n" APP
+			       "complete : main rest 1\n" WORKER "complete : worker spin 2\n"
+			       "wait nanoseconds\n" APP
+			       "complete : main take pthread_mutex_lock __lll_lock_wait [Mutex "
+			       "queue_lock+0x4] 500000000\n" WORKER
+			       "complete : worker await pthread_cond_wait [Condition Variable "
+			       "0x7f00000012c8] 600000000\n" WORKER
+			       "complete : worker take pthread_mutex_lock [Mutex queue_lock+0x4] "
+			       "200000000\n" APP
+			       "complete : main usleep clock_nanosleep [Sleep] 1000000000\n" APP
+			       "none : [Short waits] 50000000\n"
+			       "waits count\n" APP
+			       "complete : main take pthread_mutex_lock __lll_lock_wait [Mutex "
+			       "queue_lock+0x4] 1\n" WORKER
+			       "complete : worker await pthread_cond_wait [Condition Variable "
+			       "0x7f00000012c8] 1\n" WORKER
+			       "complete : worker take pthread_mutex_lock [Mutex queue_lock+0x4] "
+			       "1\n" APP "complete : main usleep clock_nanosleep [Sleep] 1\n" APP
+			       "none : [Short waits] 1\n"
+			       "wall nanoseconds\n" APP "complete : main work 300000000\n" APP
+			       "complete : main rest 100000000\n" WORKER
+			       "complete : worker spin 150000000\n" APP
+			       "complete : main take pthread_mutex_lock __lll_lock_wait [Mutex "
+			       "queue_lock+0x4] 500000000\n" WORKER
+			       "complete : worker await pthread_cond_wait [Condition Variable "
+			       "0x7f00000012c8] 600000000\n" WORKER
+			       "complete : worker take pthread_mutex_lock [Mutex queue_lock+0x4] "
+			       "200000000\n" APP
+			       "complete : main usleep clock_nanosleep [Sleep] 1000000000\n" APP
+			       "none : [Short waits] 50000000\n" APP
+			       "none : [Ready] 50000000\n" WORKER
+			       "none : [Ready] 170000000\n" WORKER "none : [Stopped] 40000000\n");
 	otlp__profiles_data__free_unpacked(data, NULL);
 }
 END_TEST
@@ -351,6 +399,7 @@ int main(void)
 	tcase_set_timeout(cases, 60);
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_samples);
+	tcase_add_test(cases, test_waits);
 	tcase_add_test(cases, test_run);
 	tcase_add_test(cases, test_locations);
 	tcase_add_test(cases, test_time_without_samples);

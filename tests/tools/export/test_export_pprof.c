@@ -3,6 +3,7 @@
 #include "tests/support/suite.h"
 #include "tests/tools/drawn_result.h"
 #include "tests/tools/known_result.h"
+#include "tests/tools/waited_result.h"
 #include <check.h>
 #include <inttypes.h>
 #include <pprof.pb-c.h> /* generated from tools/export/pprof.proto */
@@ -92,8 +93,10 @@ static void print_sample(const Pprof__Profile *profile, const Pprof__Sample *sam
 					function_of(profile, location->line[j]->function_id)
 						->name));
 	}
-	ck_assert_uint_eq(sample->n_value, 2);
-	fprintf(stream, " %" PRId64 " %" PRId64 "\n", sample->value[0], sample->value[1]);
+	ck_assert_uint_eq(sample->n_value, profile->n_sample_type);
+	for (size_t i = 0; i < sample->n_value; i++)
+		fprintf(stream, " %" PRId64, sample->value[i]);
+	fputc('\n', stream);
 }
 
 /* "LABELS: FRAMES SAMPLES NS" of each sample, outermost first, inlined functions behind ">". */
@@ -132,9 +135,32 @@ START_TEST(test_samples)
 			  "stack=complete : _start start main outer>inner 2 20000000\n" HELPER
 			  "stack=skipped stack_reason=truncated : [Skipped frame(s)] a;b odd "
 			  "3 15000000\n" APP
-			  "stack=complete : main [Unknown frame(s)] func@0x1054 1 1000000\n" APP
 			  "stack=guessed stack_reason=other : [Guessed frame(s)] main 1 "
-			  "1000000\n");
+			  "1000000\n" APP
+			  "stack=complete : main [Unknown frame(s)] func@0x1054 1 1000000\n");
+	pprof__profile__free_unpacked(profile, NULL);
+}
+END_TEST
+
+/* What samples do not have is 0: each time is there once. */
+START_TEST(test_waits)
+{
+	Pprof__Profile *profile = export_of(&waited_result);
+	check_samples(profile, APP "stack=complete : main work 3 30000000 0 0 300000000\n" APP
+				   "stack=complete : main rest 1 10000000 0 0 100000000\n" WORKER
+				   "stack=complete : worker spin 2 20000000 0 0 150000000\n" APP
+				   "stack=complete : main take pthread_mutex_lock __lll_lock_wait "
+				   "[Mutex queue_lock+0x4] 0 0 1 500000000 500000000\n" WORKER
+				   "stack=complete : worker await pthread_cond_wait [Condition "
+				   "Variable 0x7f00000012c8] 0 0 1 600000000 600000000\n" WORKER
+				   "stack=complete : worker take pthread_mutex_lock [Mutex "
+				   "queue_lock+0x4] 0 0 1 200000000 200000000\n" APP
+				   "stack=complete : main usleep clock_nanosleep [Sleep] 0 0 1 "
+				   "1000000000 1000000000\n" APP
+				   "stack=none : [Short waits] 0 0 1 50000000 50000000\n" APP
+				   "stack=none : [Ready] 0 0 0 0 50000000\n" WORKER
+				   "stack=none : [Ready] 0 0 0 0 170000000\n" WORKER
+				   "stack=none : [Stopped] 0 0 0 0 40000000\n");
 	pprof__profile__free_unpacked(profile, NULL);
 }
 END_TEST
@@ -405,6 +431,7 @@ int main(void)
 	tcase_set_timeout(cases, 60);
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_samples);
+	tcase_add_test(cases, test_waits);
 	tcase_add_test(cases, test_run);
 	tcase_add_test(cases, test_locations);
 	tcase_add_test(cases, test_distinct);

@@ -16,24 +16,21 @@ static char *fold(const struct filter *filter, enum export_weight weight, bool w
 {
 	const struct export_options options = {.with_threads = with_threads, .weight = weight};
 	struct sampled_result result;
-	struct tally tally;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
 	ck_assert_int_eq(sampled_result_open(&result, build_path, filter, TALLY_BY_THREAD, true),
 			 0);
-	ck_assert_uint_eq(wall_tally(&tally, result.reader, result.functions, filter, &result.tally,
-				     weight == EXPORT_WEIGHT_WALL ? WALL_ALL : WALL_WAITS),
+	ck_assert_uint_eq(wall_tally(&result.tally, result.reader, result.functions, filter),
 			  VT_SUCCESS);
 	struct weighted_stacks stacks = {.reader = result.reader,
 					 .functions = result.functions,
-					 .tally = &tally,
+					 .tally = &result.tally,
 					 .filter = filter,
 					 .mode = CALL_PATH_ALL,
 					 .with_call_path = true};
 	ck_assert_uint_eq(export_folded_write(&stacks, &options, stream), VT_SUCCESS);
 	fclose(stream);
-	tally_finish(&tally);
 	sampled_result_close(&result);
 	return text;
 }
@@ -64,6 +61,27 @@ START_TEST(test_wall)
 	       "600000\n"
 	       "app;worker-101;worker;spin 150000\n"
 	       "app;worker-101;worker;take;pthread_mutex_lock;[Mutex queue_lock+0x4] 200000\n");
+}
+END_TEST
+
+/* The text behind a word. */
+static void expect_behind(const char *text, const char *word, const char *expected)
+{
+	const char *at = strstr(text, word);
+	ck_assert_ptr_nonnull(at);
+	at += strlen(word);
+	ck_assert_msg(strncmp(at, expected, strlen(expected)) == 0, "%s%s", word, at);
+}
+
+/* 60 ms of CPU time in the samples; see test_wall for the others. */
+START_TEST(test_callgrind)
+{
+	size_t size;
+	build_result_write(build_path, &waited_result);
+	char *text = known_export(build_path, "callgrind", false, &size);
+	expect_behind(text, "\nevents:", " CPU_ns Samples Wait_ns Wall_ns\n");
+	expect_behind(text, "\ntotals:", " 60000000 6 2350000000 3160000000\n");
+	free(text);
 }
 END_TEST
 
@@ -111,6 +129,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, build_set_up, build_tear_down);
 	tcase_add_test(cases, test_wall);
 	tcase_add_test(cases, test_wait);
+	tcase_add_test(cases, test_callgrind);
 	tcase_add_test(cases, test_part);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);

@@ -45,24 +45,38 @@ static void count(struct channel *channel, enum channel_count which)
 	__atomic_fetch_add(&channel->header.counts[which], 1, __ATOMIC_RELAXED);
 }
 
-/* The only thread of a fork's child: the ring and the waiting threads are its parent's. */
+/* In a fork's child: the waiting threads are its parent's. The first process of a pid namespace
+ * records nothing from here on, nor do its children. */
 static void begin_again(void)
 {
-	agent_thread = (struct agent_thread){.stack_low = agent_thread.stack_low};
+	struct channel *channel = agent.channel;
+	uint32_t pid = (uint32_t)getpid();
+	if (pid == 1)
+		__atomic_store_n(&agent.channel, NULL, __ATOMIC_RELAXED);
 	/* Most are zero, and their pages stay shared with the parent. */
 	for (size_t i = 0; i < SLOTS; i++)
 		if (atomic_load_explicit(&agent.waiting[i], memory_order_relaxed) != 0)
 			atomic_store_explicit(&agent.waiting[i], 0, memory_order_relaxed);
-	atomic_store_explicit(agent.pid, (uint32_t)getpid(), memory_order_relaxed);
-	count(agent.channel, CHANNEL_ATTACHED);
+	count(channel, pid == 1 ? CHANNEL_OTHER_NAMESPACE : CHANNEL_ATTACHED);
+	atomic_store_explicit(agent.pid, pid, memory_order_release);
 }
 
 bool agent_is_active(void)
 {
-	if (!agent.channel)
+	struct channel *channel = __atomic_load_n(&agent.channel, __ATOMIC_RELAXED);
+	uint32_t none = 0;
+	if (!channel || __atomic_load_n(&channel->header.is_over, __ATOMIC_RELAXED) != 0)
 		return false;
-	if (atomic_load_explicit(agent.pid, memory_order_relaxed) == 0)
+	uint32_t pid = atomic_load_explicit(agent.pid, memory_order_acquire);
+	if (pid == 0 && atomic_compare_exchange_strong(agent.pid, &none, AGENT_BUSY)) {
 		begin_again();
+		return agent_is_active();
+	}
+	if (pid == 0 || pid == AGENT_BUSY)
+		return false;
+	if (agent_thread.pid != pid)
+		agent_thread =
+			(struct agent_thread){.pid = pid, .stack_low = agent_thread.stack_low};
 	return true;
 }
 
@@ -143,6 +157,23 @@ static uintptr_t find_main_depth(void)
 	return limit.rlim_cur < MAIN_DEPTH_MAX ? limit.rlim_cur : MAIN_DEPTH_MAX;
 }
 
+/* Ids of other namespaces would be taken for those of others' threads. */
+static bool is_same_namespace(const struct channel *channel)
+{
+	struct stat status;
+	return stat("/proc/self/ns/pid", &status) == 0 &&
+	       status.st_ino == channel->header.pid_namespace;
+}
+
+/* The rings of the image that this one replaced: their threads are no more, but for one id. */
+static void leave_rings(struct channel *channel)
+{
+	uint64_t pid = (uint64_t)getpid();
+	for (size_t i = 0; i < CHANNEL_RINGS; i++)
+		if (__atomic_load_n(&channel->owners[i], __ATOMIC_RELAXED) >> 32 == pid)
+			__atomic_fetch_or(&channel->owners[i], CHANNEL_LEFT, __ATOMIC_RELAXED);
+}
+
 static void attach(const char *text)
 {
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -150,10 +181,16 @@ static void attach(const char *text)
 		return;
 	struct channel *channel =
 		madvise(page, 4096, MADV_WIPEONFORK) == 0 ? find_channel(text) : NULL;
+	if (channel && !is_same_namespace(channel)) {
+		count(channel, CHANNEL_OTHER_NAMESPACE);
+		munmap(channel, CHANNEL_SHARED_SIZE);
+		channel = NULL;
+	}
 	if (!channel) {
 		munmap(page, 4096);
 		return;
 	}
+	leave_rings(channel);
 	agent.pid = page;
 	atomic_store_explicit(agent.pid, (uint32_t)getpid(), memory_order_relaxed);
 	agent.main_top = (uintptr_t)getauxval(AT_RANDOM);

@@ -16,12 +16,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A thread is making the state of a fork's child. */
+#define AGENT_BUSY UINT32_MAX
+
 struct agent {
 	struct real_functions real;
 	struct channel *channel; /* NULL: nothing is recorded; without the rings */
 	/* Those that threads of the process took stay mapped for its next ones; else NULL. */
 	_Atomic(uint8_t *) rings[CHANNEL_RINGS];
-	/* Private memory that a fork's child finds zeroed: else the process's id. */
+	/* Private memory that a fork's child finds zeroed: else the process's id, or AGENT_BUSY. */
 	_Atomic uint32_t *pid;
 	uintptr_t main_top; /* above the main thread's frames */
 	pthread_t main_thread;
@@ -35,6 +38,7 @@ struct agent {
 
 /* What a thread knows of itself. */
 struct agent_thread {
+	uint32_t pid; /* the process that all this is of: after a fork it is another one's */
 	struct channel_control *control; /* of its ring; NULL: none yet */
 	uint8_t *bytes;                  /* the ring's */
 	uintptr_t stack_low;  /* from here to its top, the stack is known to be in memory */
@@ -58,7 +62,8 @@ static inline const struct real_functions *agent_real(void)
 	return &agent.real;
 }
 
-/* Whether something is recorded; in a fork's child, after its own state was made. */
+/* Whether something is recorded; in a fork's child, after its own state was made. Everything else
+ * that records comes after this, in the same call. */
 bool agent_is_active(void);
 
 /* CLOCK_MONOTONIC_RAW. */

@@ -30,10 +30,16 @@ enum {
 
 /* How the library came to a process or not. */
 enum channel_count {
-	CHANNEL_ATTACHED,     /* images of processes that use the memory (an exec is another one) */
-	CHANNEL_NO_ROOM,      /* processes with a limit of their address space (RLIMIT_AS) */
-	CHANNEL_WITHOUT_RING, /* records lost: all rings were in use, or there was no room for one
-			       */
+	CHANNEL_ATTACHED, /* images of processes that use the memory (an exec is another one) */
+	CHANNEL_NO_ROOM,  /* processes with a limit of their address space (RLIMIT_AS) */
+	CHANNEL_OTHER_NAMESPACE, /* processes of another pid namespace: their ids say nothing here
+				  */
+	/* Of threads without a ring: all were in use, or there was no room for one, or the thread
+	 * needed none yet. The others count in theirs. */
+	CHANNEL_WITHOUT_RING, /* records lost */
+	CHANNEL_UNSEEN_NEWS,
+	CHANNEL_BRIEF,
+	CHANNEL_BRIEF_NS,
 	CHANNEL_COUNTS
 };
 
@@ -44,6 +50,8 @@ struct channel_header {
 	uint64_t record_ns;              /* shorter waits are only counted */
 	uint64_t stack_ns;               /* shorter waits have no stack and no waker */
 	uint64_t stack_bytes;            /* of each copy, at most */
+	uint64_t pid_namespace;          /* inode of the collector's */
+	uint64_t is_over;                /* not 0: nobody reads any more */
 	uint64_t counts[CHANNEL_COUNTS]; /* written by the library */
 };
 
@@ -64,10 +72,13 @@ struct channel {
 	struct channel_header header;
 	/* The rings lie on borders of the largest pages, and are mapped one by one. */
 	uint8_t reserved[CHANNEL_HEAD_SIZE - sizeof(struct channel_header)];
-	uint64_t owners[CHANNEL_RINGS]; /* pid << 32 | tid; 0: free */
+	/* pid << 32 | tid; 0: free. CHANNEL_LEFT: of an image that an exec replaced; to be read. */
+	uint64_t owners[CHANNEL_RINGS];
 	struct channel_control controls[CHANNEL_RINGS];
 	uint8_t rings[CHANNEL_RINGS][CHANNEL_RING_SIZE];
 };
+
+#define CHANNEL_LEFT (1ull << 31) /* Linux has at most 2^22 threads */
 
 #define CHANNEL_SIZE        sizeof(struct channel)
 #define CHANNEL_SHARED_SIZE offsetof(struct channel, rings) /* of all processes' */

@@ -91,14 +91,18 @@ static bool take_any(bool is_mapped)
 	return taken == TAKEN;
 }
 
+static void count_without_ring(enum channel_count which, uint64_t more)
+{
+	__atomic_fetch_add(&agent.channel->header.counts[which], more, __ATOMIC_RELAXED);
+}
+
 static bool find_ring(void)
 {
 	if (agent_thread.control)
 		return true;
 	if (agent_thread.ring_misses++ % MISSES_MAX == 0 && (take_any(true) || take_any(false)))
 		return true;
-	__atomic_fetch_add(&agent.channel->header.counts[CHANNEL_WITHOUT_RING], 1,
-			   __ATOMIC_RELAXED);
+	count_without_ring(CHANNEL_WITHOUT_RING, 1);
 	return false;
 }
 
@@ -153,9 +157,13 @@ static void write_record(struct channel_record *record, const struct channel_reg
 
 void agent_ring_put(struct channel_record *record, const struct channel_registers *registers)
 {
+	if (!agent_is_active())
+		return;
 	if (agent_thread.is_writing) {
 		if (agent_thread.control)
 			count(&agent_thread.control->nested, 1);
+		else
+			count_without_ring(CHANNEL_WITHOUT_RING, 1);
 		return;
 	}
 	agent_thread.is_writing = true;
@@ -168,8 +176,11 @@ void agent_ring_put(struct channel_record *record, const struct channel_register
 
 void agent_ring_count_brief(uint64_t ns)
 {
-	if (!agent_thread.control)
-		return; /* never worth a ring of its own */
+	if (!agent_thread.control) { /* not worth a ring of its own */
+		count_without_ring(CHANNEL_BRIEF, 1);
+		count_without_ring(CHANNEL_BRIEF_NS, ns);
+		return;
+	}
 	count(&agent_thread.control->brief, 1);
 	count(&agent_thread.control->brief_ns, ns);
 }
@@ -186,5 +197,7 @@ bool agent_ring_takes_new(uint64_t now_ns)
 	}
 	if (agent_thread.control)
 		count(&agent_thread.control->unseen_news, 1);
+	else
+		count_without_ring(CHANNEL_UNSEEN_NEWS, 1);
 	return false;
 }

@@ -22,6 +22,16 @@ static bool is_readable(uintptr_t page)
 	return is_there;
 }
 
+/* What was in memory may be there no more: a coroutine's stack that lay below the thread's. The
+ * page of the first byte is in use. */
+static bool is_all_readable(uintptr_t first, size_t size)
+{
+	uintptr_t page = (first & ~(uintptr_t)(PAGE - 1)) + PAGE;
+	while (page < first + size && is_readable(page))
+		page += PAGE;
+	return page >= first + size;
+}
+
 /* The end of the thread's own stack, which sp lies on; 0: it lies on another one. glibc keeps the
  * thread's descriptor at the top of its stack, whoever provided that. */
 static uintptr_t find_top(uintptr_t sp)
@@ -58,7 +68,8 @@ struct agent_stack agent_stack_of(const struct channel_registers *registers, uin
 	if (most > CHANNEL_STACK_MAX)
 		most = CHANNEL_STACK_MAX;
 	bool is_whole = top - sp <= most;
-	return (struct agent_stack){.bytes = (const void *)sp,
-				    .size = is_whole ? top - sp : (size_t)(most & ~7ull),
-				    .is_whole = is_whole};
+	size_t size = is_whole ? top - sp : (size_t)(most & ~7ull);
+	if (!is_all_readable(sp, size))
+		return (struct agent_stack){0};
+	return (struct agent_stack){.bytes = (const void *)sp, .size = size, .is_whole = is_whole};
 }

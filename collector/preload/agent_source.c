@@ -112,7 +112,7 @@ static enum taken take_record(struct agent_source *agent, size_t ring, uint64_t 
 		return NO_ROOM;
 	entry->time_ns = bound_time(agent, ring, record.end_ns, now);
 	entry->number = agent->next_number++;
-	entry->owner = owner;
+	entry->owner = owner & ~CHANNEL_LEFT;
 	entry->record = record;
 	copy_out(agent->channel, ring, tail + sizeof(record), entry->rest, rest);
 	agent->entries[agent->count++] = entry;
@@ -154,7 +154,8 @@ static void free_ring(struct agent_source *agent, size_t ring, uint64_t owner)
 	pid_t pid = (pid_t)(owner >> 32);
 	pid_t tid = (pid_t)(uint32_t)owner;
 	int error = errno;
-	bool is_gone = pid <= 0 || tid <= 0 || (tgkill(pid, tid, 0) < 0 && errno == ESRCH);
+	bool is_gone = pid <= 0 || tid <= 0 || (owner & CHANNEL_LEFT) != 0 ||
+		       (tgkill(pid, tid, 0) < 0 && errno == ESRCH);
 	errno = error;
 	if (is_gone &&
 	    __atomic_load_n(&channel->controls[ring].head, __ATOMIC_ACQUIRE) == agent->tails[ring])
@@ -317,7 +318,11 @@ void agent_source_counts(const struct agent_source *agent, struct agent_source_c
 	*counts = agent->counts;
 	counts->processes = channel->header.counts[CHANNEL_ATTACHED];
 	counts->limited = channel->header.counts[CHANNEL_NO_ROOM];
+	counts->foreign = channel->header.counts[CHANNEL_OTHER_NAMESPACE];
 	counts->lost = channel->header.counts[CHANNEL_WITHOUT_RING];
+	counts->unseen_news += channel->header.counts[CHANNEL_UNSEEN_NEWS];
+	counts->brief += channel->header.counts[CHANNEL_BRIEF];
+	counts->brief_ns += channel->header.counts[CHANNEL_BRIEF_NS];
 	for (size_t ring = 0; ring < CHANNEL_RINGS; ring++) {
 		const struct channel_control *control = &channel->controls[ring];
 		counts->lost += control->lost;

@@ -26,6 +26,7 @@ bool agent_source_add(struct agent_source *agent, struct drain *drain);
 struct agent_source_counts {
 	uint64_t processes;     /* that used the memory; an exec is another one */
 	uint64_t limited;       /* that could not, because of a limit of address space */
+	uint64_t foreign;       /* that could not, because of a pid namespace of their own */
 	uint64_t records;       /* taken */
 	uint64_t lost;          /* records that found no room, or no ring */
 	uint64_t nested;        /* records of signal handlers that were left out */

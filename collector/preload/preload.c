@@ -64,6 +64,9 @@ static int make_channel(struct preload *preload, uint64_t key, struct failure *f
 	preload->channel->header.magic = CHANNEL_MAGIC;
 	preload->channel->header.key = key;
 	preload->channel->header.size = CHANNEL_SIZE;
+	struct stat status;
+	if (stat("/proc/self/ns/pid", &status) == 0)
+		preload->channel->header.pid_namespace = status.st_ino;
 	return 0;
 }
 
@@ -152,8 +155,15 @@ static const char *find_obstacle(int fd)
 	return has_loader(fd, &header) ? NULL : "it is statically linked";
 }
 
+void preload_end(struct preload *preload)
+{
+	if (preload->channel)
+		__atomic_store_n(&preload->channel->header.is_over, 1, __ATOMIC_RELAXED);
+}
+
 void preload_close(struct preload *preload)
 {
+	preload_end(preload);
 	if (preload->channel)
 		munmap(preload->channel, CHANNEL_SIZE);
 	if (preload->fd >= 0)

@@ -26,7 +26,10 @@ struct preload {
  * stack; stack_bytes: of each copy. 0, or -1 and *preload is empty. */
 int preload_open(struct preload *preload, const char *program, uint64_t stack_ns,
 		 uint64_t stack_bytes, struct failure *failure);
-void preload_close(struct preload *preload); /* accepts one that is empty */
+/* From now on the program's processes record nothing; what they wrote stays. Accepts an empty one.
+ */
+void preload_end(struct preload *preload);
+void preload_close(struct preload *preload); /* ends it too; accepts an empty one */
 
 /* Waits shorter than this are only counted. */
 #define PRELOAD_RECORD_NS 1000ull

@@ -63,6 +63,13 @@ static void note_absence(struct session *session, const struct agent_source_coun
 			 counts->limited);
 		add_warning(session, text);
 	}
+	if (counts->foreign > 0) {
+		snprintf(text, sizeof(text),
+			 "--preload had no effect on %" PRIu64
+			 " processes: they have a pid namespace of their own",
+			 counts->foreign);
+		add_warning(session, text);
+	}
 }
 
 void session_note_preload_end(struct session *session)

@@ -93,6 +93,7 @@ void session_stop_observing(struct session *session)
 {
 	if (session->observer)
 		observer_stop(session->observer);
+	preload_end(&session->preload);
 }
 
 void session_say_observed(const struct session *session)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,13 @@ enum { OUTPUT_MAX = 16384, KEY = 0x5eed };
 static struct channel *channel;
 static int channel_fd;
 static char variable[64];
+
+static uint64_t namespace_inode(void)
+{
+	struct stat status;
+	ck_assert_int_eq(stat("/proc/self/ns/pid", &status), 0);
+	return status.st_ino;
+}
 
 static void setup(void)
 {
@@ -33,7 +41,8 @@ static void setup(void)
 						  .size = CHANNEL_SIZE,
 						  .record_ns = 1000,
 						  .stack_ns = 10000,
-						  .stack_bytes = 16384};
+						  .stack_bytes = 16384,
+						  .pid_namespace = namespace_inode()};
 	snprintf(variable, sizeof(variable), "/proc/%d/fd/%d:%x", (int)getpid(), channel_fd, KEY);
 }
 
@@ -243,6 +252,62 @@ START_TEST(locked_memory)
 }
 END_TEST
 
+/* The library must not believe that a coroutine's stack is still where it was. */
+START_TEST(coroutines_below_the_stack)
+{
+	struct outcome bare = run(COROUTINES, NULL, false, RLIM_INFINITY, '\0');
+	struct outcome with = run(COROUTINES, NULL, true, RLIM_INFINITY, '\0');
+	ck_assert_str_eq(bare.output, "waited\n");
+	assert_same(&with, &bare);
+	ck_assert_uint_eq(count_all().waits[CHANNEL_SEMAPHORE], 4);
+}
+END_TEST
+
+/* The collector went: the program goes on as if there were no library. */
+START_TEST(collection_that_is_over)
+{
+	channel->header.is_over = 1;
+	struct outcome with = run_primitives(true);
+	ck_assert_int_eq(WEXITSTATUS(with.status), 42);
+	ck_assert_uint_eq(count_all().rings, 0);
+	ck_assert_uint_eq(channel->header.counts[CHANNEL_WITHOUT_RING], 0);
+}
+END_TEST
+
+START_TEST(other_namespace_is_left_alone)
+{
+	channel->header.pid_namespace++;
+	struct outcome with = run("/bin/echo", "text", true, RLIM_INFINITY, '\0');
+	ck_assert_str_eq(with.output, "text\n");
+	ck_assert_uint_eq(channel->header.counts[CHANNEL_ATTACHED], 0);
+	ck_assert_uint_eq(channel->header.counts[CHANNEL_OTHER_NAMESPACE], 1);
+}
+END_TEST
+
+/* Rings of the image before an exec are left to the collector, which frees them. */
+START_TEST(exec_leaves_its_rings)
+{
+	static const char script[] = "import threading,os,time\n"
+				     "t=threading.Thread(target=time.sleep,args=(0.02,))\n"
+				     "t.start();t.join()\n"
+				     "os.execv('/bin/echo',['echo','next'])\n";
+	char path[] = "/tmp/test_agent.XXXXXX";
+	int fd = mkstemp(path);
+	ck_assert_int_eq(write(fd, script, sizeof(script) - 1), (ssize_t)sizeof(script) - 1);
+	struct outcome with = run("/usr/bin/python3", path, true, RLIM_INFINITY, '\0');
+	close(fd);
+	unlink(path);
+	ck_assert_str_eq(with.output, "next\n");
+	ck_assert_uint_eq(channel->header.counts[CHANNEL_ATTACHED], 2);
+	size_t rings = 0;
+	for (size_t i = 0; i < CHANNEL_RINGS; i++) {
+		rings += channel->owners[i] != 0;
+		ck_assert(channel->owners[i] == 0 || (channel->owners[i] & CHANNEL_LEFT) != 0);
+	}
+	ck_assert_uint_gt(rings, 0);
+}
+END_TEST
+
 /* What was written before the program was killed in a wait is there and whole. */
 START_TEST(killed_in_a_wait)
 {
@@ -288,6 +353,10 @@ int main(void)
 	tcase_add_test(tcase, other_memory_is_left_alone);
 	tcase_add_test(tcase, limited_space_is_left_alone);
 	tcase_add_test(tcase, locked_memory);
+	tcase_add_test(tcase, coroutines_below_the_stack);
+	tcase_add_test(tcase, collection_that_is_over);
+	tcase_add_test(tcase, other_namespace_is_left_alone);
+	tcase_add_test(tcase, exec_leaves_its_rings);
 	tcase_add_test(tcase, killed_in_a_wait);
 	tcase_add_test(tcase, interpreter_does_the_same);
 	suite_add_tcase(suite, tcase);

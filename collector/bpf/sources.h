@@ -4,6 +4,7 @@
 #define COLLECTOR_BPF_SOURCES_H
 
 #include "collector/bpf/stack_source.h"
+#include "collector/bpf/switches_source.h"
 #include "collector/bpf/waits_source.h"
 
 #endif

@@ -34,6 +34,7 @@ struct thread_state {
 	uint8_t before;
 	uint8_t flags;
 	bool is_first; /* no switch came yet: a thread that can run may be running */
+	bool is_held;  /* launched, and its exec did not come yet: not the program */
 };
 
 struct thread {

@@ -70,9 +70,19 @@ static void give_up_clocks(struct sampler *sampler)
 					    sampling->seed);
 }
 
-/* Records of waits already in the rings keep their format. */
+/* The events record switches again. */
+static void close_switches(struct sampler *sampler)
+{
+	sampler->config.switches |= sampler->switches != NULL;
+	switches_source_close(sampler->switches);
+	sampler->switches = NULL;
+}
+
+/* Records of waits already in the rings keep their format. An observer needs the rings' switches.
+ */
 static void close_waits(struct sampler *sampler, int error)
 {
+	close_switches(sampler);
 	sampler->waits_error = error;
 	waits_source_close(sampler->waits);
 	sampler->waits = NULL;
@@ -82,6 +92,7 @@ static void close_waits(struct sampler *sampler, int error)
 /* Without the source the kernel copies the stacks, and each thread has its own ticks. */
 static void close_source(struct sampler *sampler)
 {
+	close_switches(sampler);
 	cpu_events_close(&sampler->cpu_events);
 	stack_source_close(sampler->source);
 	sampler->source = NULL;
@@ -170,6 +181,19 @@ void sampler_open_waits(struct sampler *sampler, uint64_t threshold_ns, bool all
 	sampler->config.raw = sampler->source || sampler->waits;
 }
 
+void sampler_open_switches(struct sampler *sampler)
+{
+	uint32_t last = sampler->cpus.numbers[sampler->cpus.count - 1];
+	assert(!sampler->rings && !sampler->switches);
+	/* BPF has the first namespace's ids of processes. */
+	if (!sampler->config.switches || !pid_namespace_is_first() ||
+	    switches_source_open(last + 1, &sampler->switches) < 0)
+		return;
+	sampler->config.switches = false;
+	if (switches_source_start(sampler->switches) < 0)
+		close_switches(sampler);
+}
+
 const char *sampler_waits_words(const struct sampler *sampler)
 {
 	switch (sampler->waits_error) {
@@ -220,6 +244,7 @@ void sampler_finish(struct sampler *sampler)
 	cpu_events_close(&sampler->cpu_events);
 	stack_source_close(sampler->source);
 	waits_source_close(sampler->waits);
+	switches_source_close(sampler->switches);
 	free(sampler->refused);
 	free(sampler->threads);
 	cpus_finish(&sampler->cpus);
@@ -607,6 +632,8 @@ void sampler_stop(struct sampler *sampler)
 	cpu_events_stop(&sampler->cpu_events);
 	if (sampler->waits)
 		waits_source_stop(sampler->waits);
+	if (sampler->switches)
+		switches_source_stop(sampler->switches);
 	for (size_t t = 0; t < sampler->thread_count; t++) {
 		const struct sampler_thread *thread = &sampler->threads[t];
 		for (size_t i = 0; thread->fds && i < sampler->cpus.count; i++)

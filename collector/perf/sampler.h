@@ -54,15 +54,16 @@ struct sampler {
 	bool deep; /* threads have deep events too */
 
 	enum sampler_source wanted;
-	bool limited;                    /* the size of the stack copies was given */
-	struct stack_source *source;     /* NULL: BPF has no part in it */
-	bool copies;                     /* BPF copies the stacks; else the kernel */
-	struct cpu_events cpu_events;    /* the source's events on each CPU */
-	int source_error;                /* why the source was given up; else 0 */
-	struct waits_source *waits;      /* NULL: no waits by BPF */
-	int waits_error;                 /* why they were given up; else 0 */
-	pid_t followed;                  /* process last added to the source */
-	struct sampler_refused *refused; /* one per CPU */
+	bool limited;                     /* the size of the stack copies was given */
+	struct stack_source *source;      /* NULL: BPF has no part in it */
+	bool copies;                      /* BPF copies the stacks; else the kernel */
+	struct cpu_events cpu_events;     /* the source's events on each CPU */
+	int source_error;                 /* why the source was given up; else 0 */
+	struct waits_source *waits;       /* NULL: no waits by BPF */
+	int waits_error;                  /* why they were given up; else 0 */
+	struct switches_source *switches; /* NULL: the events record switches, if wanted */
+	pid_t followed;                   /* process last added to the source */
+	struct sampler_refused *refused;  /* one per CPU */
 };
 
 /* Finds out the kernel's features. Fails, too, if /proc numbers processes in another way than the
@@ -77,6 +78,10 @@ void sampler_finish(struct sampler *sampler);
 /* Has BPF record the waits of all threads added from now on. To be called before the first thread
  * is: from then on sampler->waits says whether it does, and sampler->waits_error why not. */
 void sampler_open_waits(struct sampler *sampler, uint64_t threshold_ns, bool all_wakers);
+
+/* Has BPF record the switches of all threads, if config.switches, instead of their events: at a
+ * part of the cost. Without BPF the events go on to. Before the first thread is added. */
+void sampler_open_switches(struct sampler *sampler);
 
 /* Why there are no waits by BPF, in words. */
 const char *sampler_waits_words(const struct sampler *sampler);

@@ -93,8 +93,12 @@ static int set_up(struct session *session, struct failure *failure)
 	};
 	enum sampler_source source = is_sampled ? sources[options->unwind] : SAMPLER_COPY;
 	if (sampler_init(&session->sampler, &config, source, failure) < 0 ||
-	    session_open_waits(session, failure) < 0 ||
-	    result_create(&session->result, options->result_dir, options->analysis->suffix,
+	    session_open_waits(session, failure) < 0)
+		return -1;
+	/* An observer reads the events' switches. */
+	if (session->wait_source != PROFILE_WAIT_BY_OBSERVER)
+		sampler_open_switches(&session->sampler);
+	if (result_create(&session->result, options->result_dir, options->analysis->suffix,
 			  failure) < 0 ||
 	    emit_create(session->result.through, session->result.file, &session->clock,
 			options->interval_ns, &session->emit, failure) < 0 ||

@@ -280,13 +280,23 @@ static bool is_task(uint32_t id)
 	return id != 0 && id != UINT32_MAX;
 }
 
+/* Switches seen on a CPU may be of others' threads, or of ours before the collection. */
+static bool may_be_new(const struct states *states, const struct record *record,
+		       const struct thread *thread)
+{
+	if (!is_task(record->pid) || !is_task(record->tid))
+		return false;
+	return !record->switched.by_cpu ||
+	       (!thread && tracker_find_process(states->tracker, record->pid));
+}
+
 static void apply_switch(struct states *states, const struct record *record)
 {
 	struct thread *thread = tracker_find_thread(states->tracker, record->pid, record->tid);
-	if ((!thread || thread->end_ns != PROFILE_TIME_NEVER) && is_task(record->pid) &&
-	    is_task(record->tid))
+	if ((!thread || thread->end_ns != PROFILE_TIME_NEVER) && may_be_new(states, record, thread))
 		thread = tracker_thread(states->tracker, record->pid, record->tid);
-	if (!thread || thread->end_ns != PROFILE_TIME_NEVER)
+	if (!thread || thread->end_ns != PROFILE_TIME_NEVER ||
+	    (record->switched.by_cpu && thread->state.is_held))
 		return;
 	if (record->switched.out)
 		switch_out(states, thread, record);
@@ -317,6 +327,14 @@ static void apply_lost(struct states *states, const struct record *record)
 	if (record->lost_switches > 0)
 		emit_note(states->emit, PROFILE_NOTE_SWITCHES_LOST, record->time_ns,
 			  .value = record->lost_switches, .tid = record->cpu);
+}
+
+/* A record of the program: its exec was before. */
+static void release(const struct states *states, const struct record *record)
+{
+	struct thread *thread = tracker_find_thread(states->tracker, record->pid, record->tid);
+	if (thread)
+		thread->state.is_held = false;
 }
 
 /* The record's thread is on its CPU. */
@@ -364,9 +382,14 @@ void states_apply(struct states *states, const struct record *record)
 		apply_lost(states, record);
 		break;
 	case RECORD_SAMPLE:
+		release(states, record);
 		show_running(states, record, false);
 		break;
+	case RECORD_MMAP:
+		release(states, record);
+		break;
 	case RECORD_COMM:
+		release(states, record);
 		/* The launched program begins, or exec gave the thread another id. */
 		if (record->comm.exec)
 			show_running(states, record, true);
@@ -391,6 +414,7 @@ static void take_birth(void *user, struct thread *thread, enum tracker_birth bir
 		break;
 	case TRACKER_LAUNCHED: /* waits for its exec */
 		state->now = PROFILE_STATE_BLOCKED;
+		state->is_held = true;
 		break;
 	case TRACKER_ATTACHED:
 		state->now = (uint8_t)task_state_read(thread->pid, thread->tid);

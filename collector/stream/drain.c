@@ -8,6 +8,7 @@
 #include "collector/stream/priority.h"
 #include "collector/stream/queue.h"
 #include "collector/stream/record_copy.h"
+#include "collector/stream/switch_source.h"
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
@@ -43,8 +44,9 @@ struct drain {
 	 * members below, the rings, and putting into the queue. */
 	pthread_mutex_t lock;
 	struct record_format format;
-	struct source *sources; /* the rings, then others */
+	struct source *sources; /* the rings, those of switches if there are, then others */
 	size_t source_count;
+	struct switch_source *switches; /* by ring; NULL: the rings have them */
 	struct merge *merge;
 	drain_watcher *watcher; /* NULL: nobody watches */
 	void *watcher_user;
@@ -66,14 +68,24 @@ struct drain {
 
 static struct merge *create_merge(struct drain *drain)
 {
-	size_t count = drain->sampler->cpus.count;
-	drain->format = event_format(&drain->sampler->config);
-	drain->sources = calloc(count, sizeof(*drain->sources));
-	for (size_t i = 0; drain->sources && i < count; i++)
+	const struct sampler *sampler = drain->sampler;
+	size_t count = sampler->cpus.count;
+	drain->format = event_format(&sampler->config);
+	drain->sources = calloc(2 * count, sizeof(*drain->sources));
+	drain->switches = sampler->switches ? calloc(count, sizeof(*drain->switches)) : NULL;
+	if (!drain->sources || (sampler->switches && !drain->switches))
+		return NULL;
+	for (size_t i = 0; i < count; i++)
 		drain->sources[i] =
-			(struct source){&source_ring, &drain->sampler->rings[i], &drain->format};
-	drain->source_count = count;
-	return drain->sources ? merge_create(drain->sources, count) : NULL;
+			(struct source){&source_ring, &sampler->rings[i], &drain->format};
+	for (size_t i = 0; drain->switches && i < count; i++) {
+		switch_source_begin(&drain->switches[i], sampler->switches,
+				    sampler->cpus.numbers[i]);
+		drain->sources[count + i] =
+			(struct source){&source_switches, &drain->switches[i], NULL};
+	}
+	drain->source_count = drain->switches ? 2 * count : count;
+	return merge_create(drain->sources, drain->source_count);
 }
 
 struct drain *drain_create(struct sampler *sampler)
@@ -136,6 +148,7 @@ void drain_destroy(struct drain *drain)
 	queue_destroy(drain->queue);
 	pthread_mutex_destroy(&drain->lock);
 	free(drain->sources);
+	free(drain->switches);
 	free(drain->bytes);
 	free(drain->behind);
 	free(drain->polls);
@@ -242,7 +255,13 @@ static bool count_lost(struct drain *drain, struct record *record)
 static bool complete(struct drain *drain, struct record *record)
 {
 	struct record unfinished;
-	if (record->source >= drain->sampler->cpus.count)
+	size_t rings = drain->sampler->cpus.count;
+	/* Of a CPU's ring too, for all who follow the rings. */
+	if (drain->switches && record->source >= rings && record->source < 2 * rings) {
+		record->source -= (uint32_t)rings;
+		return true;
+	}
+	if (record->source >= rings)
 		return true;
 	if (assembly_cut(drain->assembly, record->source, record, &unfinished))
 		queue_put(drain->queue, &unfinished);
@@ -256,6 +275,16 @@ static bool complete(struct drain *drain, struct record *record)
 	return true;
 }
 
+/* Whether a ring of switches is more than so many eighths full. */
+static bool has_switches(const struct drain *drain, unsigned eighths)
+{
+	const struct sampler *sampler = drain->sampler;
+	for (size_t i = 0; drain->switches && i < sampler->cpus.count; i++)
+		if (switch_source_is_full(sampler->switches, sampler->cpus.numbers[i], eighths))
+			return true;
+	return false;
+}
+
 /* Whether a ring holds more than 3/8: its reader is late. At the latest when the next quarter is
  * full, the kernel wakes again (event_config.wakeup_bytes). */
 static bool is_crowded(const struct drain *drain)
@@ -265,7 +294,7 @@ static bool is_crowded(const struct drain *drain)
 		if (ring_occupied(ring) > ring->size / 8 * 3)
 			return true;
 	}
-	return false;
+	return has_switches(drain, 3);
 }
 
 static bool has_records(const struct drain *drain)
@@ -273,7 +302,7 @@ static bool has_records(const struct drain *drain)
 	for (size_t i = 0; i < drain->sampler->cpus.count; i++)
 		if (ring_occupied(&drain->sampler->rings[i]) > 0)
 			return true;
-	return false;
+	return has_switches(drain, 0);
 }
 
 /* Puts the next record of the round into the queue. false: there is none. */
@@ -377,7 +406,8 @@ static void *run(void *user)
 		rounds.waited_ms += rounds.wait_ms;
 		if (is_crowded(drain)) {
 			is_taken = move_all(drain);
-		} else if (ready != 0 || rounds.is_due || rounds.waited_ms >= DRAIN_POLL_MS) {
+		} else if (ready != 0 || rounds.is_due || rounds.waited_ms >= DRAIN_POLL_MS ||
+			   has_switches(drain, 1)) {
 			rounds.waited_ms = 0;
 			if (has_records(drain))
 				queue_wake(drain->queue);
@@ -435,6 +465,8 @@ static void begin_in_place(struct drain *drain)
 	uint64_t limit = drain->extent == DRAIN_SETTLED ? clock_now() - VISIBLE_NS : UINT64_MAX;
 	pthread_mutex_lock(&drain->lock);
 	drain->in_place = queue_is_empty(drain->queue);
+	for (size_t i = 0; drain->switches && i < drain->sampler->cpus.count; i++)
+		drain->switches[i].is_ending = drain->extent == DRAIN_REST;
 	if (drain->in_place)
 		begin_merge(drain, limit);
 	else

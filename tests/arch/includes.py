@@ -24,7 +24,7 @@ LIBRARIES = {
     'libelf': r'(libelf|gelf)\.h',
     'libdw': r'dwarf\.h|elfutils/.*',
     'libunwind': r'libunwind.*\.h',
-    'libbpf': r'bpf/.*|linux/bpf\.h|(stack|waits)_bpf\.skel\.h',
+    'libbpf': r'bpf/.*|linux/bpf\.h|(stack|switches|waits)_bpf\.skel\.h',
     'libiberty': r'libiberty/.*|demangle\.h|libiberty\.h',
     'json': r'json-c/.*|json\.h|jansson\.h',
     'zlib': r'zlib\.h',

@@ -240,6 +240,40 @@ START_TEST(unknown_threads)
 }
 END_TEST
 
+static void seen_on_cpu(uint64_t time_ns, uint32_t pid, uint32_t tid, bool out)
+{
+	struct record record = {.kind = RECORD_SWITCH,
+				.time_ns = time_ns,
+				.pid = pid,
+				.tid = tid,
+				.switched = {.out = out, .by_cpu = true}};
+	feed(&record, 0, false);
+}
+
+/* Seen on a CPU: others' threads, ours before their program's exec, and ended ones are not taken
+ * for new threads; unknown ones of known processes are. */
+START_TEST(switches_of_all)
+{
+	ck_assert_int_ge(tracker_add_thread(tracker, APP, APP, false), 0);
+	seen_on_cpu(500, APP, APP, false);
+	seen_on_cpu(600, APP, APP, true);
+	seen_on_cpu(700, OTHER, OTHER, false);
+	seen_on_cpu(800, OTHER, OTHER, true);
+	expect("");
+	feed_exec(1000, APP, "app");
+	seen_on_cpu(1200, APP, APP, true);
+	seen_on_cpu(1300, APP, WORKER, false);
+	seen_on_cpu(1400, APP, WORKER, true);
+	expect("5000000 1000+200 cpu 3 blocked ready 0\n"
+	       "5000001 1300+100 cpu 3 ready after-loss ready 0\n");
+	feed_exit(1500, APP, WORKER);
+	expect("5000001 1500+0 cpu 3 blocked ready 0\n");
+	seen_on_cpu(1600, APP, WORKER, false);
+	seen_on_cpu(1700, APP, WORKER, true);
+	expect("");
+}
+END_TEST
+
 /* A thread's slice ends at the CPU's last record; others may have run there unseen. */
 START_TEST(losses)
 {
@@ -506,6 +540,7 @@ int main(void)
 	tcase_add_test(tcase, wakes);
 	tcase_add_test(tcase, exec_by_another_thread);
 	tcase_add_test(tcase, unknown_threads);
+	tcase_add_test(tcase, switches_of_all);
 	tcase_add_test(tcase, losses);
 	tcase_add_test(tcase, losses_of_samples);
 	tcase_add_test(tcase, losses_at_the_end);

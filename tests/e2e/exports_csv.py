@@ -190,6 +190,37 @@ def threads():
           one['running'].rows == [row for row in whole['running'].rows if row[3:] == one['threads'].rows[0][3:]], 'one thread', name)
 
 
+def states():
+  """By the threads' switches: what runs and what does not fill each life, with the times of our report; and back as tasks."""
+  result = s.collect_well([s.target('waiting'), 'mutex=10x5', 'queue=10x5'], options=['-c', 'concurrency']).result
+  tables = export('states', result)
+  s.check('waiting' in tables, 'states: files', sorted(tables))
+  running, waiting = tables['running'].rows, tables['waiting'].rows
+  times = {name: sum_by_thread([row for row in waiting if row[0] == name]) for name in ('Ready', 'Waiting')}
+  rows = {(row['PID'], row['TID']): row for row in s.report(result, 'threads') if row['TID']}
+  for name, column in (('Ready', 'Ready Time'), ('Waiting', 'Wait Time')):
+    off = max(abs(times[name].get(key, 0) / 1e9 - float(row[column])) for key, row in rows.items())
+    s.check(off <= 1e-6, f'states: {column} of {len(rows)} threads', f'off by at most {1e6 * off:.1f} us')
+  # What a thread does behind its last switch is not known.
+  bad = [key for key in rows if not is_whole(sorted([int(row[1]), int(row[2])] for row in running + waiting if (row[3], row[4]) == key))]
+  s.check(not bad, 'states: a thread\'s intervals are apart and leave no gap', bad[:2])
+  check_lives('states', result, tables['threads'].rows, running)
+  check_utilization('states', tables['utilization'].rows, running)
+  folder, host = s.scratch('states-again'), s.summary(result)['host']['name']
+  s.run_tool('tbconvert', 'export', '--to', 'csv', '-o', folder, result)
+  s.run_tool('tbconvert', 'import', result, os.path.join(folder, f'waiting-hostname-{host}.csv'))
+  tasks = {row['Task']: row for row in s.report(result, 'tasks')}
+  for name in sorted({row[0] for row in waiting}):
+    own = [int(row[2]) - int(row[1]) for row in waiting if row[0] == name]
+    seen = tasks[name]
+    s.check(int(seen['Count']) == len(own) and abs(float(seen['Total Time']) - sum(own) / 1e9) <= 1e-6, f'states: {name} as tasks',
+            f'{len(own)}, {sum(own) / 1e9:.6f} s')
+
+
+def is_whole(intervals):
+  return all(one[1] == other[0] for one, other in zip(intervals, intervals[1:]))
+
+
 def children():
   script = s.scratch('work.py')
   with open(script, 'w', encoding='ascii') as file:
@@ -273,7 +304,7 @@ def wrong_uses():
 
 def main():
   s.start()
-  for part in (threads, children, generated_code, round_trip, wrong_uses):
+  for part in (threads, states, children, generated_code, round_trip, wrong_uses):
     with s.section(part.__name__):
       part()
   s.finish()

@@ -1,5 +1,6 @@
 #include "tools/csv_export/csv_table.h"
 
+#include "tools/csv/csv_field.h"
 #include "tools/csv_export/output_folder.h"
 #include "tools/memory/xalloc.h"
 #include <ctype.h>
@@ -48,21 +49,12 @@ FILE *csv_table_begin(struct output_folder *folder, const char *name, const char
 	return folder->stream;
 }
 
-/* RFC 4180. */
+/* Some readers drop blanks at the ends. */
 static void write_field(FILE *stream, const char *text)
 {
-	size_t plain = strcspn(text, ",\"\r\n");
-	if (text[plain] == '\0' && text[0] != ' ' && (plain == 0 || text[plain - 1] != ' ')) {
-		fputs(text, stream);
-		return;
-	}
-	putc('"', stream);
-	for (const char *c = text; *c; c++) {
-		if (*c == '"')
-			putc('"', stream);
-		putc(*c, stream);
-	}
-	putc('"', stream);
+	size_t length = strlen(text);
+	bool has_blanks = text[0] == ' ' || (length > 0 && text[length - 1] == ' ');
+	csv_field_write(text, has_blanks, stream);
 }
 
 void csv_table_ids(FILE *stream, uint32_t pid, uint32_t tid)

@@ -1,3 +1,4 @@
+#include "tools/csv/csv_field.h"
 #include "tools/memory/xalloc.h"
 #include "tools/table/table_format.h"
 #include <stdbool.h>
@@ -26,7 +27,7 @@ static void print_text(uint32_t depth, const char *text, FILE *stream)
 {
 	size_t spaces = strspn(text, " ");
 	bool is_marked = needs_mark(text + spaces);
-	bool is_quoted = is_marked || strpbrk(text, ",\"\r\n");
+	bool is_quoted = is_marked || csv_field_needs_quotes(text);
 	if (is_quoted)
 		fputc('"', stream);
 	for (uint32_t i = 0; i < depth; i++)
@@ -34,11 +35,7 @@ static void print_text(uint32_t depth, const char *text, FILE *stream)
 	fwrite(text, 1, spaces, stream);
 	if (is_marked)
 		fputc('\'', stream);
-	for (text += spaces; *text; text++) {
-		if (*text == '"')
-			fputc('"', stream);
-		fputc(*text, stream);
-	}
+	csv_field_write_inside(text + spaces, stream);
 	if (is_quoted)
 		fputc('"', stream);
 }

@@ -1,5 +1,6 @@
 /* CSV as VTune's reports have it, for what reads those by lines: the spaces of a depth stand before
  * the quotes, no text is empty, none goes over a line. */
+#include "tools/csv/csv_field.h"
 #include "tools/memory/xalloc.h"
 #include "tools/table/table_format.h"
 #include <stdlib.h>
@@ -7,19 +8,14 @@
 
 static void print_text(uint32_t depth, const char *text, FILE *stream)
 {
-	bool is_quoted = strpbrk(text, ",\"") != NULL;
 	for (uint32_t i = 0; i < depth; i++)
 		putc(' ', stream);
-	text += strspn(text, " "); /* a depth to readers */
-	if (is_quoted)
-		putc('"', stream);
-	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', stream);
-		putc((unsigned char)*text < ' ' ? '?' : *text, stream);
-	}
-	if (is_quoted)
-		putc('"', stream);
+	char *line = xalloc_text(text + strspn(text, " ")); /* a depth to readers */
+	for (char *c = line; *c; c++)
+		if ((unsigned char)*c < ' ')
+			*c = '?';
+	csv_field_write(line, false, stream);
+	free(line);
 }
 
 static void print_cell(const struct table_column *column, const struct table_cell *cell,

@@ -3,6 +3,7 @@
 #include "profile/write/writer.h"
 #include "tests/support/suite.h"
 #include "tests/tools/known_result.h"
+#include "tests/tools/waited_result.h"
 #include "tools/csv_export/csv_table.h"
 #include "tools/csv_export/export_csv.h"
 #include "tools/csv_export/output_folder.h"
@@ -113,6 +114,55 @@ START_TEST(test_known_result)
 			      "Running,1075000000,1080000000,101,102\n"
 			      "Running,1085000000,1090000000,101,102\n");
 	expect_file("utilization-hostname-box.csv", PERCENT "1000000000,39,,\n1200000000,0,,\n");
+}
+END_TEST
+
+/* Of states: each stretch as one, also in several records; what lies between; every interval's part
+ * of a CPU. */
+START_TEST(test_states)
+{
+	build_result_write(build_path, &waited_result);
+	export_all();
+	ck_assert_uint_eq(count_files(), 4);
+	expect_file("running-hostname-box.csv",
+		    INTERVALS "Running,1000000000,1100000000,100,100\n"
+			      "Running,1600000000,1650000000,100,100\n"
+			      "Running,1210000000,1300000000,100,101\n"
+			      "Running,2100000000,2150000000,100,101\n"
+			      "Running,1700000000,1750000000,100,100\n"
+			      "Running,2800000000,3000000000,100,100\n"
+			      "Running,2190000000,2200000000,100,101\n");
+	expect_file("waiting-hostname-box.csv", INTERVALS "Ready,1040000000,1210000000,100,101\n"
+							  "Waiting,1100000000,1600000000,100,100\n"
+							  "Waiting,1650000000,1700000000,100,100\n"
+							  "Waiting,1300000000,2100000000,100,101\n"
+							  "Stopped,2150000000,2190000000,100,101\n"
+							  "Waiting,1750000000,2750000000,100,100\n"
+							  "Ready,2750000000,2800000000,100,100\n");
+}
+END_TEST
+
+/* A part of the time; conditions on functions are for samples. */
+START_TEST(test_filtered_states)
+{
+	struct filter filter = {0};
+	build_result_write(build_path, &waited_result);
+	ck_assert_ptr_null(filter_add(&filter, "tid=100"));
+	ck_assert_ptr_null(filter_set_from(&filter, "50ms"));
+	ck_assert_ptr_null(filter_set_to(&filter, "620ms"));
+	export_filtered(&filter);
+	expect_file("running-hostname-box.csv",
+		    INTERVALS "Running,1050000000,1100000000,100,100\n"
+			      "Running,1600000000,1620000000,100,100\n");
+	expect_file("waiting-hostname-box.csv",
+		    INTERVALS "Waiting,1100000000,1600000000,100,100\n");
+	filter_finish(&filter);
+	remove_folder();
+	filter = (struct filter){0};
+	ck_assert_ptr_null(filter_add(&filter, "function=work"));
+	export_filtered(&filter);
+	ck_assert_uint_eq(count_files(), 3);
+	filter_finish(&filter);
 }
 END_TEST
 
@@ -318,6 +368,8 @@ int main(void)
 	Suite *suite = suite_create("export csv");
 	TCase *tcase = tcase_create("export csv");
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, test_states);
+	tcase_add_test(tcase, test_filtered_states);
 	tcase_add_test(tcase, test_known_result);
 	tcase_add_loop_test(tcase, test_close_samples, 0, 6);
 	tcase_add_test(tcase, test_times);

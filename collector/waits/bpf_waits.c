@@ -3,6 +3,7 @@
 #include "collector/machine/registers.h"
 #include "collector/model/tracker_sampled.h"
 #include "collector/perf/record.h"
+#include "collector/proc/asker.h"
 #include "collector/result/emit.h"
 #include "collector/waits/look.h"
 #include "collector/waits/waits_private.h"
@@ -57,6 +58,7 @@ void bpf_waits_init(struct bpf_waits *bpf)
 void bpf_waits_finish(struct bpf_waits *bpf)
 {
 	hash_table_finish(&bpf->wakes);
+	asker_destroy(bpf->asker);
 }
 
 static inline bool is_of(const void *slot, const void *key)
@@ -214,25 +216,18 @@ void bpf_waits_wait(struct waits *waits, const struct record *record)
 	waits_put(waits, &wait, in->call.begin_ns);
 }
 
-/* What a look needs; too much for a stack. */
-struct look_room {
-	struct look look;
-	char name[LOOK_NAME_MAX];
-	uint8_t stack[LOOK_STACK_MAX];
-};
-
-static void fill_stack(struct record_wait *wait, const struct look_room *room)
+static void fill_stack(struct record_wait *wait, const struct look_question *asked)
 {
-	const struct look_pointers *pointers = &room->look.pointers;
+	const struct look_pointers *pointers = &asked->look.pointers;
 	registers_from_pointers(pointers->sp, pointers->pc, pointers->is_32bit, true,
 				&wait->sample.regs);
 	wait->sample.abi = pointers->is_32bit ? RECORD_REGISTERS_32 : RECORD_REGISTERS_64;
 	wait->sample.choice = RECORD_KEPT;
 	wait->sample.stack = (struct uw_stack){.base = pointers->sp,
-					       .bytes = room->stack,
-					       .size = room->look.stack_size,
-					       .requested = room->look.stack_size,
-					       .ends = room->look.stack_size < LOOK_STACK_MAX};
+					       .bytes = asked->stack,
+					       .size = asked->look.stack_size,
+					       .requested = asked->look.stack_size,
+					       .ends = asked->look.stack_size < LOOK_STACK_MAX};
 }
 
 /* Whether the look shows the call in which the thread waited at the end. */
@@ -298,27 +293,38 @@ static bool fill_unended(const struct waits *waits, const struct waits_unended *
 	       record->wait.blocked_ns + record->wait.ready_ns >= waits->config.threshold_ns;
 }
 
-/* Writes the wait with what a look shows. Nobody knows the call of a thread that never blocked
- * since it is followed, but the look. */
-static void put_looked(struct waits *waits, const struct waits_unended *unended,
-		       struct look_room *room, struct record *record)
+/* Has a look show what the thread waits for. NULL: there is none. */
+static struct look_question *look_at(struct waits *waits, const struct waits_unended *unended,
+				     uint64_t time_ns)
 {
-	const struct look *look = &room->look;
-	look_read(unended->pid, unended->tid, room->name, room->stack, &room->look);
-	if (look->error != 0)
-		looked_waits_hide(waits, unended->pid, look->error, record->time_ns);
-	if (shows_wait(look, unended)) {
-		uint64_t begin_ns = record->wait.call.begin_ns;
-		fill_stack(&record->wait, room);
-		record->wait.call = look->pointers.call;
-		record->wait.call.begin_ns = begin_ns;
-		record->wait.is_32bit = look->pointers.is_32bit;
-		record->wait.is_away = false;
+	struct look_question *asked = look_question_create();
+	if (!waits->bpf.asker)
+		waits->bpf.asker = asker_create(ASKER_PATIENCE_NS);
+	if (!asked || !waits->bpf.asker) {
+		free(asked);
+		return NULL;
 	}
-	if (!record->wait.is_away || unended->begin_ns > 0)
-		bpf_waits_wait(waits, record);
-	else if (look->error == 0)
-		waits->bpf.unseen++;
+	asked->pid = unended->pid;
+	asked->tid = unended->tid;
+	if (look_ask(waits->bpf.asker, false, asked))
+		return asked;
+	looked_waits_hide(waits, unended->pid, ETIMEDOUT, time_ns);
+	return NULL;
+}
+
+/* Completes the wait with what the look shows. Nobody knows the call of a thread that never blocked
+ * since it is followed, but the look. */
+static void take_look(const struct look_question *asked, const struct waits_unended *unended,
+		      struct record_wait *wait)
+{
+	uint64_t begin_ns = wait->call.begin_ns;
+	if (!shows_wait(&asked->look, unended))
+		return;
+	fill_stack(wait, asked);
+	wait->call = asked->look.pointers.call;
+	wait->call.begin_ns = begin_ns;
+	wait->is_32bit = asked->look.pointers.is_32bit;
+	wait->is_away = false;
 }
 
 void waits_put_unended(struct waits *waits, const struct waits_unended *unended,
@@ -330,12 +336,17 @@ void waits_put_unended(struct waits *waits, const struct waits_unended *unended,
 				.tid = unended->tid};
 	if (!fill_unended(waits, unended, state, &record))
 		return;
-	struct look_room *room = malloc(sizeof(*room));
-	if (room)
-		put_looked(waits, unended, room, &record);
-	else
+	struct look_question *asked = look_at(waits, unended, end_ns);
+	bool is_hidden = asked && asked->look.error != 0;
+	if (asked)
+		take_look(asked, unended, &record.wait);
+	if (is_hidden)
+		looked_waits_hide(waits, unended->pid, asked->look.error, end_ns);
+	if (!record.wait.is_away || unended->begin_ns > 0)
+		bpf_waits_wait(waits, &record);
+	else if (!is_hidden)
 		waits->bpf.unseen++;
-	free(room);
+	free(asked);
 }
 
 void bpf_waits_end(struct waits *waits, uint64_t end_ns)

@@ -9,13 +9,15 @@
 #include "containers/hash_table.h"
 #include <stdint.h>
 
+struct asker;
 struct record;
 struct waits;
 
 struct bpf_waits {
 	struct hash_table wakes; /* the last one of each waiting thread */
 	struct hash_key key;
-	uint64_t unseen; /* waits that could not be written */
+	struct asker *asker; /* of threads that wait at the end; NULL: none yet */
+	uint64_t unseen;     /* waits that could not be written */
 };
 
 void bpf_waits_init(struct bpf_waits *bpf);

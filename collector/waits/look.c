@@ -120,3 +120,27 @@ void look_read(uint32_t pid, uint32_t tid, char *name, uint8_t *stack, struct lo
 		look->name_size = look_file(pid, target.number, name);
 	look->is_stopped = is_stopped(pid, tid);
 }
+
+static void answer(struct asker_question *base)
+{
+	struct look_question *question = (struct look_question *)base;
+	look_read(question->pid, question->tid, question->name, question->stack, &question->look);
+}
+
+static void discard(struct asker_question *base)
+{
+	free(base);
+}
+
+struct look_question *look_question_create(void)
+{
+	struct look_question *question = malloc(sizeof(*question));
+	if (question)
+		question->base = (struct asker_question){answer, discard};
+	return question;
+}
+
+bool look_ask(struct asker *asker, bool is_own, struct look_question *question)
+{
+	return asker_ask(is_own ? NULL : asker, question->pid, &question->base);
+}

@@ -3,6 +3,7 @@
 #define COLLECTOR_WAITS_LOOK_H
 
 #include "collector/perf/record.h"
+#include "collector/proc/asker.h"
 #include "profile/profile.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,8 +40,25 @@ struct look {
 };
 
 /* name and stack have room for LOOK_NAME_MAX and LOOK_STACK_MAX bytes. Of a process that may keep
- * us waiting only in the asker's thread (proc/asker.h). */
+ * us waiting only in the asker's thread: look_ask. */
 void look_read(uint32_t pid, uint32_t tid, char *name, uint8_t *stack, struct look *look);
+
+/* A thread to read, with room for what is found; too much for a stack. */
+struct look_question {
+	struct asker_question base;
+	uint32_t pid;
+	uint32_t tid;
+	struct look look;
+	char name[LOOK_NAME_MAX];
+	uint8_t stack[LOOK_STACK_MAX];
+};
+
+/* NULL: out of memory. free() it. */
+struct look_question *look_question_create(void);
+
+/* look_read, through the asker unless the process is our own user's; is_own: it surely is. false:
+ * the kernel did not answer, and the question is gone. */
+bool look_ask(struct asker *asker, bool is_own, struct look_question *question);
 
 /* What a descriptor leads to (proc_pid_fd(5)), in name, of LOOK_NAME_MAX bytes. Returns its bytes
  * with the NUL; 0: it leads to nothing, or nobody may know. */

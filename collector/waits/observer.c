@@ -34,16 +34,6 @@ struct observed {
 	uint64_t known_ns; /* when the owner was asked */
 };
 
-/* A thread to read, with room for what is found. */
-struct question {
-	struct asker_question base;
-	uint32_t pid;
-	uint32_t tid;
-	struct look look;
-	char name[LOOK_NAME_MAX];
-	uint8_t stack[LOOK_STACK_MAX];
-};
-
 struct observer {
 	uint64_t threshold_ns;
 	struct drain *drain;
@@ -54,7 +44,7 @@ struct observer {
 	int stop_fd;
 	/* The thread's. */
 	struct asker *asker;
-	struct question *question; /* reads a thread; NULL: the last one was given up */
+	struct look_question *question; /* reads a thread; NULL: the last one was given up */
 	struct hash_table processes;
 	struct hash_key key;
 	uint64_t round_ns;
@@ -103,17 +93,6 @@ void observer_destroy(struct observer *observer)
 	free(observer);
 }
 
-static void answer(struct asker_question *base)
-{
-	struct question *question = (struct question *)base;
-	look_read(question->pid, question->tid, question->name, question->stack, &question->look);
-}
-
-static void discard(struct asker_question *base)
-{
-	free(base);
-}
-
 static inline bool is_process(const void *slot, const void *key)
 {
 	return ((const struct observed *)slot)->pid == *(const uint32_t *)key;
@@ -141,7 +120,7 @@ static struct observed *find_process(struct observer *observer, uint32_t pid, ui
 
 /* Puts what was read among the drain's records. The time is taken with the drain locked: no round
  * passes it meanwhile. */
-static void put_look(struct observer *observer, const struct question *question)
+static void put_look(struct observer *observer, const struct look_question *question)
 {
 	struct looks_entry *entry =
 		looks_entry_create(question->pid, question->tid, &question->look, question->name,
@@ -157,7 +136,7 @@ static void put_look(struct observer *observer, const struct question *question)
 
 static void put_hidden(struct observer *observer, struct observed *process, uint32_t tid, int error)
 {
-	const struct question hidden = {.pid = process->pid, .tid = tid, .look.error = error};
+	const struct look_question hidden = {.pid = process->pid, .tid = tid, .look.error = error};
 	if (!process->is_hidden)
 		put_look(observer, &hidden);
 	process->is_hidden = true;
@@ -166,11 +145,7 @@ static void put_hidden(struct observer *observer, struct observed *process, uint
 /* Has the thread read. false: the kernel did not answer. */
 static bool read_thread(struct observer *observer, const struct observed *process)
 {
-	if (process->is_own) {
-		answer(&observer->question->base);
-		return true;
-	}
-	if (asker_ask(observer->asker, process->pid, &observer->question->base))
+	if (look_ask(observer->asker, process->is_own, observer->question))
 		return true;
 	observer->question = NULL;
 	return false;
@@ -180,14 +155,13 @@ static void look_at(struct observer *observer, const struct blocked_thread *bloc
 {
 	struct observed *process = find_process(observer, blocked->pid, clock_now());
 	if (!observer->question)
-		observer->question = malloc(sizeof(*observer->question));
+		observer->question = look_question_create();
 	if (!process || !observer->question) {
 		observer->counts.missed++;
 		return;
 	}
 	if (process->is_hidden)
 		return;
-	observer->question->base = (struct asker_question){answer, discard};
 	observer->question->pid = blocked->pid;
 	observer->question->tid = blocked->tid;
 	observer->counts.reads++;

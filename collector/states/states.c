@@ -14,8 +14,8 @@
  * of the clock. */
 #define JUMP_NS (3600 * NS_PER_S)
 
-/* Direct switches between two threads take no longer than this, or than twice the mean of those
- * seen on the CPU: something else ran in a longer gap. Timers of events that are stopped and
+/* Direct switches between two threads take no longer than this, or than twice the longest of those
+ * seen on the CPU but for a few: it idled in a longer gap. Timers of events that are stopped and
  * started again take most of the time, on a virtual machine 10 us and more. */
 #define SWITCH_NS_LEAST 4000ull
 #define SWITCH_NS_MAX   40000ull
@@ -30,7 +30,7 @@ struct states_cpu {
 	struct thread *running; /* NULL: none of ours, or nobody knows */
 	uint64_t last_ns;       /* of the last record */
 	uint64_t left_ns;       /* when a thread of ours left it */
-	uint64_t direct_ns;     /* mean length of direct switches */
+	uint64_t direct_ns;     /* length of nearly all direct switches */
 	uint32_t left_tid;
 	bool left_ready; /* preempted: the CPU did not idle after it */
 	/* Its records were lost, but none since this time, and no switch came since; 0: otherwise.
@@ -226,6 +226,16 @@ static uint64_t put_in_order(struct states *states, const struct thread *thread,
 	return thread->state.since_ns;
 }
 
+/* Follows the length that nearly all direct switches have at most. It has several modes: some
+ * switches program a timer, and some do not, thousands in a row. */
+static void learn_direct(struct states_cpu *cpu, uint64_t gap_ns)
+{
+	if (gap_ns > cpu->direct_ns)
+		cpu->direct_ns += cpu->direct_ns / 16 + 64;
+	else
+		cpu->direct_ns -= cpu->direct_ns / 1024;
+}
+
 /* From one thread of ours to another, the kernel's accounting gives the time of the switch itself
  * to the second one: update_curr ends the first one's before it (kernel/sched/core.c, __schedule).
  * Its records come at both ends of the switch. */
@@ -236,9 +246,10 @@ static uint64_t begin_of_switch(struct states_cpu *cpu, const struct thread *thr
 	if (cpu->left_ns == 0 || cpu->left_tid == thread->tid || time_ns < cpu->left_ns ||
 	    gap_ns > SWITCH_NS_MAX)
 		return time_ns;
-	bool is_direct = gap_ns <= later(SWITCH_NS_LEAST, 2 * cpu->direct_ns);
+	/* What could run on does not leave the CPU idle. */
+	bool is_direct = cpu->left_ready || gap_ns <= later(SWITCH_NS_LEAST, 2 * cpu->direct_ns);
 	if (cpu->left_ready)
-		cpu->direct_ns = (cpu->direct_ns * 15 + gap_ns) / 16;
+		learn_direct(cpu, gap_ns);
 	return is_direct ? later(cpu->left_ns, thread->state.since_ns) : time_ns;
 }
 

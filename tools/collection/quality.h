@@ -46,7 +46,9 @@ struct quality_row {
 	struct overview_number collector_cpu_ns;
 	struct overview_number deep_walks;
 	struct overview_number deep_frames;
-	uint64_t has_parts; /* has_unwinding of a module or a thread */
+	struct overview_number cpu_ns;      /* by samples and accounts, beside the next one */
+	struct overview_number switched_ns; /* the threads' time on CPUs by their switches */
+	uint64_t has_parts;                 /* has_unwinding of a module or a thread */
 };
 
 struct quality {

@@ -5,6 +5,7 @@
 #include "tools/collection/states_overview.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
+#include "tools/states/concurrency.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -96,6 +97,10 @@ static const struct quality_column columns[] = {
 	{"Guess Least Hits", "guess_least_hits", TABLE_COUNT, TABLE_DATA,
 	 .value = OF(guesses.least_hits), .known = OF(guesses.stacks)},
 	{.first = PROFILE_SKIP_RED_ZONE, .past = PROFILE_SKIP_REASON_COUNT},
+	{"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_DATA, .value = OF(cpu_ns.value),
+	 .known = OF(cpu_ns.is_known)},
+	{"CPU Time by Switches", "cpu_time_by_switches_s", TABLE_SECONDS, TABLE_DATA,
+	 .value = OF(switched_ns.value), .known = OF(switched_ns.is_known)},
 	{"Reused %", "reused_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL,
 	 .value = OF(unwinding.frames_reused), .whole = OF(unwinding.frames),
 	 .known = OF(unwinding.frames), .shown = OF(has_parts)},
@@ -365,6 +370,11 @@ TBRW_U32 report_quality_print(const struct report_input *input, FILE *stream, un
 	if (code != VT_SUCCESS) {
 		quality_finish(&quality);
 		return code;
+	}
+	if (states.concurrency) {
+		uint64_t running_ns = states.concurrency->state_ns[PROFILE_STATE_RUNNING];
+		quality.run.cpu_ns = (struct overview_number){states.cpu_ns, true};
+		quality.run.switched_ns = (struct overview_number){running_ns, true};
 	}
 	char *advice = quality_advise(input, &quality);
 	quality.run.advice = advice;

@@ -441,6 +441,35 @@ START_TEST(slow_switches)
 }
 END_TEST
 
+/* Many short switches do not hide that others take long; of preempted threads all are direct. */
+START_TEST(switches_of_two_lengths)
+{
+	uint64_t now_ns = S;
+	feed_launch(now_ns, APP, "app");
+	feed_fork(now_ns, APP, WORKER, APP, APP);
+	for (int i = 0; i < 600; i++) {
+		preempt(now_ns += 1000, i % 2 == 0 ? APP : WORKER, 0);
+		on(now_ns += i < 100 ? 17000 : 2500, i % 2 == 0 ? WORKER : APP, 0);
+	}
+	fake_emit_clear(emit);
+	off(now_ns + 1000, APP, 0);
+	on(now_ns + 20000, WORKER, 0);
+	preempt(now_ns + 21000, WORKER, 0);
+	on(now_ns + 60000, APP, 0);
+	preempt(now_ns + 61000, APP, 0);
+	on(now_ns + 101001, WORKER, 0);
+	off(now_ns + 102000, WORKER, 0);
+	char expected[256];
+	snprintf(expected, sizeof(expected),
+		 "5000000 %llu+3500 cpu 3 ready ready 0\n"
+		 "5000001 %llu+20000 cpu 3 ready ready 0\n"
+		 "5000000 %llu+40000 cpu 3 blocked ready 0\n"
+		 "5000001 %llu+999 cpu 3 ready ready 0\n",
+		 now_ns - 2500ull, now_ns + 1000ull, now_ns + 21000ull, now_ns + 101001ull);
+	expect(expected);
+}
+END_TEST
+
 /* A jump of the clock is no run of hours. */
 START_TEST(clock_jumps)
 {
@@ -549,6 +578,7 @@ int main(void)
 	tcase_add_test(tcase, clock_goes_back);
 	tcase_add_test(tcase, direct_switches);
 	tcase_add_test(tcase, slow_switches);
+	tcase_add_test(tcase, switches_of_two_lengths);
 	tcase_add_test(tcase, clock_jumps);
 	tcase_add_test(tcase, clock_jumps_and_comes_back);
 	tcase_add_test(tcase, long_run_told_late);

@@ -26,6 +26,11 @@ struct chrome_thread chrome_nobody(void)
 	return (struct chrome_thread){2 * PID_LIMIT, 2 * PID_LIMIT};
 }
 
+struct chrome_thread chrome_machine(void)
+{
+	return (struct chrome_thread){3 * PID_LIMIT, 3 * PID_LIMIT};
+}
+
 void chrome_open_event(struct json_writer *json, const char *phase, const char *name,
 		       const struct chrome_thread *thread)
 {

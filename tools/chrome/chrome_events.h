@@ -18,6 +18,8 @@ struct chrome_thread {
 struct chrome_thread chrome_thread_of(const struct timeline *timeline);
 /* In place of a process that is not said. */
 struct chrome_thread chrome_nobody(void);
+/* Of all processes. */
+struct chrome_thread chrome_machine(void);
 
 /* Opens an event; the caller adds members and closes the object. Phases: "X", ... */
 void chrome_open_event(struct json_writer *json, const char *phase, const char *name,

@@ -4,6 +4,7 @@
 #include "tools/chrome/chrome_events.h"
 #include "tools/chrome/chrome_external.h"
 #include "tools/chrome/chrome_samples.h"
+#include "tools/chrome/chrome_states.h"
 #include "tools/collection/overview.h"
 #include "tools/json/json_writer.h"
 #include "tools/memory/xalloc.h"
@@ -15,6 +16,7 @@ struct exporting {
 	const struct timelines *timelines;
 	struct json_writer json;
 	struct chrome_samples samples;
+	struct chrome_states states;
 };
 
 /* A time when the thread ran: samples without an interval's gap between them. */
@@ -114,7 +116,10 @@ static void write_thread(struct exporting *exporting, uint32_t index)
 	const struct timeline *timeline = &exporting->timelines->timelines[index];
 	const struct chrome_thread thread = chrome_thread_of(timeline);
 	write_names(exporting, timeline, &thread);
-	write_states(exporting, index, &thread);
+	if (lives_has(exporting->states.lives, timeline->thread))
+		chrome_states_write(&exporting->states, timeline->thread, &thread);
+	else
+		write_states(exporting, index, &thread);
 	chrome_samples_write(&exporting->samples, exporting->timelines, index, &thread,
 			     &exporting->json);
 }
@@ -159,7 +164,9 @@ static TBRW_U32 write_file(struct exporting *exporting)
 		if (!timelines->timelines[i].is_threadless || timelines->timelines[i].cpu_ns > 0)
 			write_thread(exporting, i);
 	}
-	TBRW_U32 code = chrome_external_write(timelines->stacks, json);
+	TBRW_U32 code = chrome_utilization_write(timelines, json);
+	if (code == VT_SUCCESS)
+		code = chrome_external_write(timelines->stacks, json);
 	json_close_array(json);
 	write_metadata(exporting);
 	json_close_object(json);
@@ -174,12 +181,19 @@ TBRW_U32 export_chrome_write(struct weighted_stacks *stacks, const struct export
 	struct timelines timelines;
 	struct exporting exporting = {.timelines = &timelines,
 				      .json = {.stream = stream},
+				      .states = {.timelines = &timelines},
 				      .samples = {.tree = {.reader = stacks->reader,
 							   .functions = stacks->functions,
 							   .mode = stacks->mode}}};
 	TBRW_U32 code = timelines_collect(&timelines, stacks, TIMELINE_BY_SAMPLE);
+	exporting.states.json = &exporting.json;
+	if (code == VT_SUCCESS)
+		code = lives_create(&exporting.states.lives, stacks->reader, stacks->functions,
+				    stacks->filter);
 	if (code == VT_SUCCESS)
 		code = write_file(&exporting);
+	lives_destroy(exporting.states.lives);
+	chrome_states_finish(&exporting.states);
 	timelines_finish(&timelines);
 	chrome_samples_finish(&exporting.samples);
 	return code;

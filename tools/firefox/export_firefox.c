@@ -3,6 +3,7 @@
 #include "tools/firefox/export_firefox.h"
 
 #include "tools/collection/overview.h"
+#include "tools/firefox/firefox_markers.h"
 #include "tools/firefox/firefox_tables.h"
 #include "tools/firefox/firefox_threads.h"
 #include "tools/memory/xalloc.h"
@@ -113,7 +114,7 @@ static void write_meta(struct json_writer *json, const struct timelines *timelin
 	json_write_bool(json, "sourceCodeIsNotOnSearchfox", true);
 	write_units(json);
 	firefox_tables_write_categories(json);
-	firefox_threads_write_schemas(json);
+	firefox_markers_write_schemas(json);
 	json_open_array(json, "initialSelectedThreads");
 	json_write_number(json, NULL, 0); /* the one with the most time */
 	json_close_array(json);

@@ -61,6 +61,8 @@ void firefox_tables_write_categories(struct json_writer *json)
 		[FIREFOX_UNKNOWN] = {"Unknown Code", "darkgrey", {NULL}},
 		[FIREFOX_MISSING] = {"Missing Frames", "lightred", {"Skipped", "Guessed"}},
 		[FIREFOX_NO_SAMPLE] = {"No Sample", "purple", {NULL}},
+		[FIREFOX_WAITING] = {"Waiting", "red", {NULL}},
+		[FIREFOX_READY] = {"Ready", "brown", {NULL}},
 	};
 	static_assert(sizeof(categories) / sizeof(categories[0]) == FIREFOX_CATEGORY_COUNT,
 		      "each category has its row");

@@ -19,6 +19,8 @@ enum firefox_category {
 	FIREFOX_UNKNOWN, /* code in no known module */
 	FIREFOX_MISSING, /* skipped or guessed frames */
 	FIREFOX_NO_SAMPLE,
+	FIREFOX_WAITING, /* these two of markers */
+	FIREFOX_READY,
 	FIREFOX_CATEGORY_COUNT
 };
 

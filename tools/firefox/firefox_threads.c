@@ -1,29 +1,15 @@
 #include "tools/firefox/firefox_threads.h"
 
-#include "profile/read/external.h"
 #include "tools/firefox/firefox_external.h"
+#include "tools/firefox/firefox_markers.h"
 #include "tools/memory/xalloc.h"
 #include "tools/samples/tally.h"
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MS_DIGITS 6u /* of ns as ms */
 #define NS_PER_US UINT64_C(1000)
 #define US_DIGITS 3u /* of us as ms: fine enough for times */
-
-/* Kinds of markers. */
-#define MARKER_INSTANT  0u
-#define MARKER_INTERVAL 1u
-
-struct writing {
-	const struct timelines *timelines;
-	struct firefox_tables *tables;
-	struct json_writer *json;
-	uint64_t end_ns; /* of the collection */
-	const struct firefox_external *external;
-};
 
 /* A number that was used again is another process or thread: "NUMBER.1", ... */
 static char *make_number(uint32_t number, uint32_t earlier)
@@ -64,7 +50,7 @@ static void write_end(struct json_writer *json, const char *name, uint64_t end_n
 		write_ms(json, name, end_ns);
 }
 
-static void write_stacks(const struct writing *writing, uint32_t index)
+static void write_stacks(const struct firefox_writing *writing, uint32_t index)
 {
 	struct timeline_piece piece;
 	timelines_rewind(writing->timelines, index);
@@ -73,20 +59,56 @@ static void write_stacks(const struct writing *writing, uint32_t index)
 				  stack_tree_enter(&writing->tables->tree, &piece));
 }
 
-/* us after us, so that rounding does not add up. */
-static void write_time_deltas(const struct writing *writing, uint32_t index, uint64_t start_ns)
+/* Samples without a stack around a thread's samples: time between two has the CPU time of the later
+ * one, and without a first one the CPU time of the first sample would not count. Where states are
+ * known, they stand at the ends of the thread's life. */
+struct samples_frame {
+	bool has_first;
+	bool has_last;
+	uint64_t first_ns;
+	uint64_t last_ns;
+};
+
+static struct samples_frame frame_samples(const struct firefox_writing *writing, uint32_t index)
 {
+	const struct timeline *timeline = &writing->timelines->timelines[index];
+	struct samples_frame frame = {.has_first = timeline->count > 0,
+				      .first_ns = timeline->first_ns};
+	struct life_piece piece;
+	if (!lives_has(writing->lives, timeline->thread))
+		return frame;
+	lives_rewind(writing->lives, timeline->thread);
+	for (bool is_first = true; lives_next(writing->lives, &piece); is_first = false) {
+		if (is_first && (!frame.has_first || piece.start_ns < frame.first_ns))
+			frame.first_ns = piece.start_ns;
+		frame.last_ns = piece.end_ns;
+		frame.has_first = frame.has_last = true;
+	}
+	if (frame.last_ns < timeline->last_ns)
+		frame.last_ns = timeline->last_ns;
+	return frame;
+}
+
+/* us after us, so that rounding does not add up. */
+static void write_time_deltas(const struct firefox_writing *writing, uint32_t index,
+			      const struct samples_frame *frame)
+{
+	struct json_writer *json = writing->json;
 	struct timeline_piece piece;
-	uint64_t before_us = start_ns / NS_PER_US;
+	uint64_t before_us = frame->first_ns / NS_PER_US;
+	if (frame->has_first)
+		json_write_decimal(json, NULL, before_us, US_DIGITS);
 	timelines_rewind(writing->timelines, index);
 	while (timelines_next(writing->timelines, &piece)) {
 		uint64_t time_us = piece.time_ns / NS_PER_US;
-		json_write_decimal(writing->json, NULL, time_us - before_us, US_DIGITS);
+		json_write_decimal(json, NULL, time_us - before_us, US_DIGITS);
 		before_us = time_us;
 	}
+	if (frame->has_last)
+		json_write_decimal(json, NULL, frame->last_ns / NS_PER_US - before_us, US_DIGITS);
 }
 
-static void write_weights(const struct writing *writing, uint32_t index)
+static void write_weights(const struct firefox_writing *writing, uint32_t index)
 {
 	struct timeline_piece piece;
 	timelines_rewind(writing->timelines, index);
@@ -94,8 +116,56 @@ static void write_weights(const struct writing *writing, uint32_t index)
 		write_ms(writing->json, NULL, piece.cpu_ns);
 }
 
+/* The time that a thread ran, read along its life. */
+struct running {
+	struct lives *lives;
+	struct life_piece piece;
+	uint64_t passed_ns; /* of running pieces before */
+	bool has_piece;
+};
+
+static struct running begin_running(struct lives *lives, uint32_t thread)
+{
+	struct running running = {.lives = lives};
+	lives_rewind(lives, thread);
+	running.has_piece = lives_next(lives, &running.piece);
+	return running;
+}
+
+/* Up to a time, which never goes back. */
+static uint64_t running_until(struct running *running, uint64_t time_ns)
+{
+	const struct life_piece *piece = &running->piece;
+	while (running->has_piece && piece->end_ns <= time_ns) {
+		if (piece->state == PROFILE_STATE_RUNNING)
+			running->passed_ns += piece->end_ns - piece->start_ns;
+		running->has_piece = lives_next(running->lives, &running->piece);
+	}
+	bool is_inside = running->has_piece && piece->state == PROFILE_STATE_RUNNING &&
+			 time_ns > piece->start_ns;
+	return running->passed_ns + (is_inside ? time_ns - piece->start_ns : 0);
+}
+
+/* Where states are known: what the thread ran between samples, whatever these stand for. */
+static void write_running_deltas(const struct firefox_writing *writing, uint32_t index,
+				 const struct samples_frame *frame)
+{
+	const struct timeline *timeline = &writing->timelines->timelines[index];
+	struct running running = begin_running(writing->lives, timeline->thread);
+	struct timeline_piece piece;
+	uint64_t before_us = 0;
+	timelines_rewind(writing->timelines, index);
+	while (timelines_next(writing->timelines, &piece)) {
+		uint64_t now_us = running_until(&running, piece.time_ns) / NS_PER_US;
+		json_write_number(writing->json, NULL, now_us - before_us);
+		before_us = now_us;
+	}
+	json_write_number(writing->json, NULL,
+			  running_until(&running, frame->last_ns) / NS_PER_US - before_us);
+}
+
 /* For graphs: us after us, as the time. */
-static void write_cpu_deltas(const struct writing *writing, uint32_t index)
+static void write_cpu_deltas(const struct firefox_writing *writing, uint32_t index)
 {
 	struct timeline_piece piece;
 	uint64_t cpu_ns = 0;
@@ -107,205 +177,46 @@ static void write_cpu_deltas(const struct writing *writing, uint32_t index)
 	}
 }
 
-/* Time between samples has the CPU time of the later one: one sample without a stack comes first,
- * or else the first sample's CPU time would not count. */
-static void write_samples(const struct writing *writing, uint32_t index)
+static void write_number_if(struct json_writer *json, bool is_there, uint64_t number)
+{
+	if (is_there)
+		json_write_number(json, NULL, number);
+}
+
+static void write_samples(const struct firefox_writing *writing, uint32_t index)
 {
 	struct json_writer *json = writing->json;
 	uint64_t count = writing->timelines->timelines[index].count;
-	uint64_t start_ns = writing->timelines->timelines[index].first_ns;
+	const struct samples_frame frame = frame_samples(writing, index);
 	json_open_object(json, "samples");
 	json_open_array(json, "stack");
-	if (count > 0)
+	if (frame.has_first)
 		json_write_null(json, NULL);
 	write_stacks(writing, index);
+	if (frame.has_last)
+		json_write_null(json, NULL);
 	json_close_array(json);
 	json_open_array(json, "timeDeltas");
-	if (count > 0)
-		json_write_decimal(json, NULL, start_ns / NS_PER_US, US_DIGITS);
-	write_time_deltas(writing, index, start_ns);
+	write_time_deltas(writing, index, &frame);
 	json_close_array(json);
 	json_open_array(json, "weight");
-	if (count > 0)
-		json_write_number(json, NULL, 0);
+	write_number_if(json, frame.has_first, 0);
 	write_weights(writing, index);
+	write_number_if(json, frame.has_last, 0);
 	json_close_array(json);
 	json_write_text(json, "weightType", "tracing-ms");
 	json_open_array(json, "threadCPUDelta");
-	if (count > 0)
-		json_write_number(json, NULL, 0);
-	write_cpu_deltas(writing, index);
+	write_number_if(json, frame.has_first, 0);
+	if (frame.has_last)
+		write_running_deltas(writing, index, &frame);
+	else
+		write_cpu_deltas(writing, index);
 	json_close_array(json);
-	json_write_number(json, "length", count > 0 ? count + 1 : 0);
+	json_write_number(json, "length", count + frame.has_first + frame.has_last);
 	json_close_object(json);
 }
 
-struct marker {
-	const char *name;
-	const char *type;
-	uint64_t start_ns;
-	uint64_t end_ns;
-	const char *text;
-	uint32_t number;
-	uint64_t cpu_ns;
-	bool is_value; /* of a counter */
-	struct profile_counter value;
-};
-
-/* The thread's life, and its process's with the process's first thread. Returns how many. */
-static size_t make_lives(const struct writing *writing, const struct timeline *timeline,
-			 struct marker markers[2])
-{
-	const struct profile_reader *reader = writing->timelines->stacks->reader;
-	uint64_t end_ns = timeline->end_ns < writing->end_ns ? timeline->end_ns : writing->end_ns;
-	if (timeline->is_threadless)
-		return 0;
-	markers[0] = (struct marker){.name = "Thread",
-				     .type = "Thread",
-				     .start_ns = timeline->start_ns,
-				     .end_ns = end_ns,
-				     .text = timelines_owner(writing->timelines, timeline).thread,
-				     .number = timeline->tid,
-				     .cpu_ns = timeline->cpu_ns};
-	if (timeline->process == PROFILE_NONE || timeline->tid != timeline->pid)
-		return 1;
-	const struct profile_process_info *process =
-		profile_reader_process(reader, timeline->process);
-	end_ns = timelines_since_start(reader, process->end_tsc);
-	markers[1] = (struct marker){.name = "Process",
-				     .type = "Process",
-				     .start_ns = timelines_since_start(reader, process->start_tsc),
-				     .end_ns = end_ns < writing->end_ns ? end_ns : writing->end_ns,
-				     .text = process->path,
-				     .number = process->pid};
-	return 2;
-}
-
-/* The markers of a thread: lives, then external data. */
-struct marker_list {
-	const struct writing *writing;
-	uint32_t index; /* of the timeline */
-	struct marker lives[2];
-	size_t count; /* of lives */
-	size_t next;
-};
-
-static void rewind_markers(struct marker_list *list)
-{
-	list->next = 0;
-	firefox_external_rewind(list->writing->external, list->index);
-}
-
-static bool next_marker(struct marker_list *list, struct marker *marker)
-{
-	/* by kind of series */
-	static const char *const types[] = {"Task", "Frame", "Task", "Counter", "Counter"};
-	const struct profile_reader *reader = list->writing->timelines->stacks->reader;
-	if (list->next < list->count) {
-		*marker = list->lives[list->next++];
-		return true;
-	}
-	const struct external_marker *external = firefox_external_next(list->writing->external);
-	if (!external)
-		return false;
-	uint32_t kind = profile_reader_series(reader, external->series)->kind;
-	const char *name = profile_reader_series_name(reader, external->series);
-	*marker = (struct marker){.name = name,
-				  .type = types[kind],
-				  .start_ns = external->start_ns,
-				  .end_ns = external->end_ns,
-				  .text = name,
-				  .is_value = kind >= PROFILE_SERIES_COUNT,
-				  .value = {.value = external->value, .flags = external->flags}};
-	return true;
-}
-
-/* JSON has no infinite numbers, and nothing that is none. */
-static void write_value(struct json_writer *json, const struct profile_counter *counter)
-{
-	double value = profile_counter_value(counter);
-	char text[32];
-	if (!isfinite(value)) {
-		json_write_null(json, "value");
-		return;
-	}
-	if (counter->flags & PROFILE_COUNTER_REAL)
-		snprintf(text, sizeof(text), "%.17g", value);
-	else
-		snprintf(text, sizeof(text), "%" PRId64, (int64_t)counter->value);
-	json_write_raw(json, "value", text, strlen(text));
-}
-
-static void cell_data(const struct writing *writing, const struct marker *marker)
-{
-	struct json_writer *json = writing->json;
-	json_open_object(json, NULL);
-	json_write_text(json, "type", marker->type);
-	json_write_text(json, "name", marker->text);
-	if (marker->number > 0)
-		json_write_number(json, "number", marker->number);
-	if (marker->cpu_ns > 0)
-		write_ms(json, "cpu", marker->cpu_ns);
-	if (marker->is_value)
-		write_value(json, &marker->value);
-	json_close_object(json);
-}
-
-static void cell_name(const struct writing *writing, const struct marker *marker)
-{
-	json_write_number(writing->json, NULL,
-			  index_texts_enter(&writing->tables->texts, marker->name));
-}
-
-static void cell_start(const struct writing *writing, const struct marker *marker)
-{
-	write_ms(writing->json, NULL, marker->start_ns);
-}
-
-static void cell_end(const struct writing *writing, const struct marker *marker)
-{
-	if (marker->is_value)
-		json_write_null(writing->json, NULL);
-	else
-		write_ms(writing->json, NULL, marker->end_ns);
-}
-
-static void cell_phase(const struct writing *writing, const struct marker *marker)
-{
-	json_write_number(writing->json, NULL, marker->is_value ? MARKER_INSTANT : MARKER_INTERVAL);
-}
-
-static void cell_category(const struct writing *writing, const struct marker *marker)
-{
-	(void)marker;
-	json_write_number(writing->json, NULL, FIREFOX_OTHER);
-}
-
-static void write_markers(const struct writing *writing, uint32_t index)
-{
-	static const struct {
-		const char *name;
-		void (*write_cell)(const struct writing *writing, const struct marker *marker);
-	} columns[] = {{"data", cell_data},   {"name", cell_name},   {"startTime", cell_start},
-		       {"endTime", cell_end}, {"phase", cell_phase}, {"category", cell_category}};
-	struct json_writer *json = writing->json;
-	struct marker_list list = {.writing = writing, .index = index};
-	struct marker marker;
-	uint64_t count = 0;
-	list.count = make_lives(writing, &writing->timelines->timelines[index], list.lives);
-	json_open_object(json, "markers");
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-		json_open_array(json, columns[i].name);
-		rewind_markers(&list);
-		for (count = 0; next_marker(&list, &marker); count++)
-			columns[i].write_cell(writing, &marker);
-		json_close_array(json);
-	}
-	json_write_number(json, "length", count);
-	json_close_object(json);
-}
-
-static void write_lives(const struct writing *writing, const struct timeline *timeline)
+static void write_lives(const struct firefox_writing *writing, const struct timeline *timeline)
 {
 	struct json_writer *json = writing->json;
 	const struct profile_reader *reader = writing->timelines->stacks->reader;
@@ -323,7 +234,7 @@ static void write_lives(const struct writing *writing, const struct timeline *ti
 	write_end(json, "unregisterTime", timeline->end_ns);
 }
 
-static void write_thread(const struct writing *writing, uint32_t index)
+static void write_thread(const struct firefox_writing *writing, uint32_t index)
 {
 	struct json_writer *json = writing->json;
 	const struct timeline *timeline = &writing->timelines->timelines[index];
@@ -341,7 +252,7 @@ static void write_thread(const struct writing *writing, uint32_t index)
 	json_close_array(json);
 	json_write_bool(json, "showMarkersInTimeline", true);
 	write_samples(writing, index);
-	write_markers(writing, index);
+	firefox_markers_write(writing, index);
 	json_close_object(json);
 }
 
@@ -369,9 +280,15 @@ TBRW_U32 firefox_threads_write(const struct timelines *timelines, struct firefox
 			       struct json_writer *json)
 {
 	struct firefox_external external;
-	TBRW_U32 code = firefox_external_collect(&external, timelines);
-	const struct writing writing = {timelines, tables, json, firefox_threads_end(timelines),
-					&external};
+	struct lives *lives = NULL;
+	const struct weighted_stacks *stacks = timelines->stacks;
+	TBRW_U32 code = lives_create(&lives, stacks->reader, stacks->functions, stacks->filter);
+	if (code != VT_SUCCESS)
+		return code;
+	code = firefox_external_collect(&external, timelines);
+	const struct firefox_writing writing = {timelines, tables,
+						json,      firefox_threads_end(timelines),
+						&external, lives};
 	uint32_t count = index_map_count(&timelines->map);
 	uint32_t *order = timelines_order(timelines);
 	json_open_array(json, "threads");
@@ -383,74 +300,6 @@ TBRW_U32 firefox_threads_write(const struct timelines *timelines, struct firefox
 	json_close_array(json);
 	free(order);
 	firefox_external_finish(&external);
+	lives_destroy(lives);
 	return code;
-}
-
-static void write_field(struct json_writer *json, const char *key, const char *label,
-			const char *format)
-{
-	json_open_object(json, NULL);
-	json_write_text(json, "key", key);
-	json_write_text(json, "label", label);
-	json_write_text(json, "format", format);
-	json_close_object(json);
-}
-
-static void open_schema(struct json_writer *json, const char *name)
-{
-	static const char *const places[] = {"marker-chart", "marker-table"};
-	json_open_object(json, NULL);
-	json_write_text(json, "name", name);
-	json_write_text(json, "tableLabel", "{marker.data.name}");
-	json_write_text(json, "chartLabel", "{marker.data.name}");
-	json_open_array(json, "display");
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		json_write_text(json, NULL, places[i]);
-	json_close_array(json);
-	json_open_array(json, "fields");
-}
-
-static void close_schema(struct json_writer *json)
-{
-	json_close_array(json);
-	json_close_object(json);
-}
-
-/* Each counter of a thread gets a track of its own, with a line. */
-static void write_counter_schema(struct json_writer *json)
-{
-	open_schema(json, "Counter");
-	write_field(json, "name", "Counter", "string");
-	write_field(json, "value", "Value", "decimal");
-	json_close_array(json);
-	json_open_array(json, "graphs");
-	json_open_object(json, NULL);
-	json_write_text(json, "key", "value");
-	json_write_text(json, "type", "line");
-	json_write_text(json, "color", "blue");
-	json_close_object(json);
-	json_close_array(json);
-	json_close_object(json);
-}
-
-void firefox_threads_write_schemas(struct json_writer *json)
-{
-	json_open_array(json, "markerSchema");
-	open_schema(json, "Thread");
-	write_field(json, "name", "Thread", "string");
-	write_field(json, "number", "TID", "integer");
-	write_field(json, "cpu", "CPU Time", "duration");
-	close_schema(json);
-	open_schema(json, "Process");
-	write_field(json, "name", "Program", "file-path");
-	write_field(json, "number", "PID", "integer");
-	close_schema(json);
-	open_schema(json, "Task");
-	write_field(json, "name", "Task", "string");
-	close_schema(json);
-	open_schema(json, "Frame");
-	write_field(json, "name", "Frame", "string");
-	close_schema(json);
-	write_counter_schema(json);
-	json_close_array(json);
 }

@@ -13,9 +13,6 @@
 TBRW_U32 firefox_threads_write(const struct timelines *timelines, struct firefox_tables *tables,
 			       struct json_writer *json);
 
-/* What markers have, for the viewer: the member markerSchema. */
-void firefox_threads_write_schemas(struct json_writer *json);
-
 /* When the collection ended, ns since its start: by its note, or else by its last sample or the
  * last end of a thread. */
 uint64_t firefox_threads_end(const struct timelines *timelines);

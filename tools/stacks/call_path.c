@@ -122,6 +122,27 @@ void call_path_add_label(struct call_path *call_path, uint32_t function, bool al
 	add_function(call_path, function, PROFILE_NONE);
 }
 
+/* Names may be long: so much of a text, and the name that reaches beyond. */
+#define TEXT_MAX 4096u
+
+char *call_path_text(const struct call_path *call_path, const struct functions *functions,
+		     size_t most)
+{
+	char *text = xalloc_text("");
+	for (size_t i = call_path->count; i-- > 0;) {
+		bool is_all = call_path->count - i <= most && strlen(text) <= TEXT_MAX;
+		uint32_t function = call_path->functions[i];
+		char *longer =
+			xalloc_printf("%s%s%s", text, text[0] ? " < " : "",
+				      is_all ? functions_at(functions, function)->name : "...");
+		free(text);
+		text = longer;
+		if (!is_all)
+			break;
+	}
+	return text;
+}
+
 uint32_t call_path_leaf(const struct call_path *call_path)
 {
 	assert(call_path->count > 0);

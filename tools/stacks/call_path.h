@@ -46,6 +46,10 @@ void call_path_of_stack(struct call_path *call_path, const struct profile_reader
 /* Puts a function without a frame below the leaf; alone: in place of the path. */
 void call_path_add_label(struct call_path *call_path, uint32_t function, bool alone);
 
+/* "LEAF < CALLER < ..." of at most so many functions, for the caller to free. */
+char *call_path_text(const struct call_path *call_path, const struct functions *functions,
+		     size_t most);
+
 /* The function owning the time of a sample with this path. */
 uint32_t call_path_leaf(const struct call_path *call_path);
 

@@ -1,6 +1,7 @@
 #include "tools/timelines/timelines.h"
 
 #include "containers/compare.h"
+#include "profile/read/states.h"
 #include "tools/functions/filter.h"
 #include "tools/memory/xalloc.h"
 #include "tools/samples/tally.h"
@@ -182,7 +183,14 @@ static void take_rest(struct timelines *timelines, uint32_t thread)
 		profile_reader_thread(timelines->stacks->reader, thread);
 	const struct weighted_stacks *stacks = timelines->stacks;
 	struct weighted_stacks_rest rest = weighted_stacks_take_rest(timelines->stacks, thread);
-	bool is_part = filter_has_times(stacks->filter) || filter_needs_function(stacks->filter);
+	/* Of a part of the run, those who lived in it and whose states are known. */
+	bool is_part =
+		filter_needs_function(stacks->filter) ||
+		(filter_has_times(stacks->filter) &&
+		 (profile_reader_states(stacks->reader) == 0 ||
+		  !timelines_take_time(stacks,
+				       timelines_since_start(stacks->reader, info->start_tsc),
+				       timelines_since_start(stacks->reader, info->end_tsc))));
 	if (rest.kernel_ns == 0 && rest.unseen_ns == 0 &&
 	    (is_part || !tally_takes_thread(stacks->reader, stacks->filter, thread)))
 		return;

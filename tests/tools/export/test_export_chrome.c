@@ -4,6 +4,7 @@
 #include "tests/support/suite.h"
 #include "tests/tools/export/hostile_result.h"
 #include "tests/tools/known_result.h"
+#include "tests/tools/waited_result.h"
 #include <check.h>
 #include <json-c/json.h>
 #include <math.h>
@@ -210,6 +211,72 @@ START_TEST(test_states)
 }
 END_TEST
 
+/* "NAME TIME+LENGTH,..." in ms. */
+static void expect_pieces(struct json_object *file, int tid, const char *expected)
+{
+	char text[2048] = "";
+	struct json_object *event;
+	for (size_t at = 0; (event = next_event(file, "X", tid, &at));)
+		sprintf(text + strlen(text), "%s%s %g+%g", text[0] ? "," : "",
+			text_of(event, "name"), number_of(event, "ts") / 1e3,
+			number_of(event, "dur") / 1e3);
+	ck_assert_str_eq(text, expected);
+}
+
+/* A flow's end; at: of the one before. */
+static void expect_flow(struct json_object *file, const char *phase, int tid, double ms, int id)
+{
+	size_t at = 0;
+	struct json_object *event = next_event(file, phase, tid, &at);
+	ck_assert_ptr_nonnull(event);
+	ck_assert_double_eq_tol(number_of(event, "ts") / 1e3, ms, 1e-3);
+	ck_assert_int_eq((int)number_of(event, "id"), id);
+	ck_assert_str_eq(text_of(event, "bp"), "e");
+}
+
+/* What a wait is for stands in its slice; a blocked piece may have two waits. Who ended it has the
+ * start of a flow, in the slice in which it ran. */
+START_TEST(test_waits)
+{
+	size_t at = 0;
+	struct json_object *file = export_of(&waited_result);
+	expect_pieces(file, 100,
+		      "Running 0+100,Mutex queue_lock+0x4 100+500,Running 600+50,Blocked 650+50,"
+		      "Running 700+50,Sleep 750+1000,Ready 1750+50,Running 1800+200");
+	expect_pieces(file, 101,
+		      "Ready 40+170,Running 210+90,Condition Variable 0x7f00000012c8 300+600,"
+		      "Mutex queue_lock+0x4 900+200,Running 1100+50,Stopped 1150+40,"
+		      "Running 1190+10");
+	next_event(file, "X", 100, &at);
+	struct json_object *args = member(next_event(file, "X", 100, &at), "args");
+	ck_assert_str_eq(text_of(args, "type"), "Mutex");
+	ck_assert_str_eq(text_of(args, "stack"),
+			 "__lll_lock_wait < pthread_mutex_lock < take < main");
+	ck_assert_str_eq(text_of(args, "woken by"), "worker (TID 101)");
+	ck_assert_str_eq(text_of(args, "waker's stack"), "pthread_mutex_unlock < give < worker");
+	expect_flow(file, "s", 101, 600, 1);
+	expect_flow(file, "f", 100, 600, 1);
+	expect_flow(file, "s", 100, 1100, 2);
+	expect_flow(file, "f", 101, 1100, 2);
+	json_object_put(file);
+}
+END_TEST
+
+/* "MEAN@TIME,..." in ms, where it changes. */
+START_TEST(test_utilization)
+{
+	char text[256] = "";
+	struct json_object *event;
+	struct json_object *file = export_of(&waited_result);
+	for (size_t at = 0; (event = next_event(file, "C", 3 * PID_LIMIT, &at));)
+		sprintf(text + strlen(text), "%s%g@%g", text[0] ? "," : "",
+			number_of(member(event, "args"), "mean"), number_of(event, "ts") / 1e3);
+	ck_assert_str_eq(text, "1@0,0@100,1@210,0@300,1@600,0@650,1@700,0@750,1@1100,0@1150,"
+			       "1@1190,0@1200,1@1800,0@2000");
+	json_object_put(file);
+}
+END_TEST
+
 START_TEST(test_kernel_time)
 {
 	static const struct build_sample samples[] = {
@@ -373,6 +440,8 @@ int main(void)
 	tcase_add_checked_fixture(cases, build_set_up, build_tear_down);
 	tcase_add_test(cases, test_known_result);
 	tcase_add_test(cases, test_states);
+	tcase_add_test(cases, test_waits);
+	tcase_add_test(cases, test_utilization);
 	tcase_add_test(cases, test_kernel_time);
 	tcase_add_test(cases, test_chunks);
 	tcase_add_test(cases, test_external);

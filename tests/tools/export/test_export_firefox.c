@@ -4,6 +4,7 @@
 #include "tests/support/suite.h"
 #include "tests/tools/export/hostile_result.h"
 #include "tests/tools/known_result.h"
+#include "tests/tools/waited_result.h"
 #include <check.h>
 #include <json-c/json.h>
 #include <math.h>
@@ -381,6 +382,66 @@ START_TEST(test_external)
 END_TEST
 
 /* Kernel time was before the sample that it comes with. */
+/* "TYPE NAME TIME+LENGTH [CATEGORY]: STACK,..." in ms, of markers behind the lives. */
+static void expect_states(struct json_object *profile, size_t thread, size_t lives,
+			  const char *expected)
+{
+	char text[2048] = "";
+	struct json_object *markers = member(at(member(profile, "threads"), thread), "markers");
+	struct json_object *categories = member(member(profile, "meta"), "categories");
+	size_t count = (size_t)json_object_get_int(member(markers, "length"));
+	for (size_t i = lives; i < count; i++) {
+		struct json_object *data = cell(markers, "data", i);
+		struct json_object *cause;
+		double start = json_object_get_double(cell(markers, "startTime", i));
+		double end = json_object_get_double(cell(markers, "endTime", i));
+		size_t category = (size_t)number(markers, "category", i);
+		sprintf(text + strlen(text), "%s%s %s %g+%g [%s]", text[0] ? "," : "",
+			text_of(data, "type"), text_of(data, "name"), start, end - start,
+			text_of(at(categories, category), "name"));
+		if (!json_object_object_get_ex(data, "cause", &cause))
+			continue;
+		strcat(text, ": ");
+		append_stack(text, profile, (size_t)json_object_get_int(member(cause, "stack")));
+	}
+	ck_assert_str_eq(text, expected);
+}
+
+/* CPU use between the samples is what the thread ran: samples of no stack stand at its ends. */
+static void expect_cpu_use(struct json_object *profile, size_t thread, int64_t running_us)
+{
+	struct json_object *samples = member(at(member(profile, "threads"), thread), "samples");
+	size_t count = (size_t)json_object_get_int(member(samples, "length"));
+	int64_t us = 0;
+	for (size_t i = 0; i < count; i++)
+		us += number(samples, "threadCPUDelta", i);
+	ck_assert_int_eq(us, running_us);
+	ck_assert_ptr_null(cell(samples, "stack", 0));
+	ck_assert_ptr_null(cell(samples, "stack", count - 1));
+}
+
+START_TEST(test_waits)
+{
+	struct json_object *profile = export_of(&waited_result);
+	expect_states(profile, 0, 2,
+		      "Wait Mutex queue_lock+0x4 100+500 [Waiting]: "
+		      "main;take;pthread_mutex_lock;__lll_lock_wait,"
+		      "State Blocked 650+50 [Waiting],"
+		      "Wait Sleep 750+1000 [Waiting]: main;usleep;clock_nanosleep,"
+		      "State Ready 1750+50 [Ready]");
+	expect_states(profile, 1, 1,
+		      "State Ready 40+170 [Ready],"
+		      "Wait Condition Variable 0x7f00000012c8 300+600 [Waiting]: "
+		      "worker;await;pthread_cond_wait,"
+		      "Wait Mutex queue_lock+0x4 900+200 [Waiting]: "
+		      "worker;take;pthread_mutex_lock,"
+		      "State Stopped 1150+40 [Other]");
+	expect_cpu_use(profile, 0, 400000);
+	expect_cpu_use(profile, 1, 150000);
+	json_object_put(profile);
+}
+END_TEST
+
 START_TEST(test_kernel_time)
 {
 	static const struct build_sample samples[] = {
@@ -441,6 +502,7 @@ int main(void)
 	tcase_add_test(cases, test_frames);
 	tcase_add_test(cases, test_facts);
 	tcase_add_test(cases, test_lives);
+	tcase_add_test(cases, test_waits);
 	tcase_add_test(cases, test_external);
 	tcase_add_test(cases, test_kernel_time);
 	tcase_add_test(cases, test_hostile_names);

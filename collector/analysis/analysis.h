@@ -20,6 +20,7 @@ struct analysis_config {
 	uint64_t wait_threshold_ns;           /* shorter ones have no record */
 	bool without_children;                /* as in waits_config */
 	bool without_io_waits;                /* likewise */
+	bool library;                         /* it may be in the processes: has_library */
 };
 
 struct analysis {

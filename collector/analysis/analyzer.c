@@ -20,9 +20,9 @@ struct analyzer {
 static bool create_parts(struct analyzer *analyzer, struct emit *emit)
 {
 	const struct analysis_config *config = &analyzer->config;
-	const struct waits_config waits = {config->wait_source, config->wait_threshold_ns,
+	const struct waits_config waits = {config->wait_source,      config->wait_threshold_ns,
 					   config->without_children, config->without_io_waits,
-					   !config->unwind};
+					   !config->unwind,          config->library};
 	analyzer->stacks = stacks_create(emit, config->collapse);
 	if (!analyzer->stacks)
 		return false;

@@ -115,6 +115,7 @@ static int set_up(struct session *session, struct failure *failure)
 		.wait_threshold_ns = session->wait_threshold_ns,
 		.without_children = !options->children,
 		.without_io_waits = options->without_io_waits,
+		.library = options->preload,
 	};
 	if (session->tracker)
 		session->analyzer = analyzer_create(&analysis, session->tracker, session->emit);

@@ -35,7 +35,6 @@ struct held {
 struct sync_thread {
 	struct hash_slot head;
 	uint32_t tid;
-	uint32_t pid;
 	uint64_t known_ns; /* its switches are known from here on; 0: not yet */
 	struct stretch stretches[STRETCHES];
 	struct span calls[CALLS];
@@ -94,16 +93,14 @@ static struct sync_process *find_process(const struct sync_threads *threads, uin
 			       hash_number(&threads->key, pid), is_process, &pid);
 }
 
-static struct sync_thread *get_thread(struct sync_threads *threads, uint32_t pid, uint32_t tid)
+static struct sync_thread *get_thread(struct sync_threads *threads, uint32_t tid)
 {
 	struct sync_thread *thread = find_thread(threads, tid);
 	if (!thread)
 		thread = hash_table_add(&threads->threads, sizeof(*thread),
 					hash_number(&threads->key, tid));
-	if (thread) {
+	if (thread)
 		thread->tid = tid;
-		thread->pid = pid;
-	}
 	return thread;
 }
 
@@ -115,7 +112,7 @@ void sync_threads_know(struct sync_threads *threads, uint32_t pid, uint32_t tid)
 		if (process)
 			process->pid = pid;
 	}
-	get_thread(threads, pid, tid);
+	get_thread(threads, tid);
 }
 
 bool sync_threads_forget(struct sync_threads *threads, uint32_t pid)
@@ -183,15 +180,13 @@ void sync_threads_switch(struct waits *waits, const struct record *record,
 			 const struct waits_state *state)
 {
 	struct sync_threads *threads = &waits->sync_threads;
-	if (threads->processes.count == 0)
-		return;
-	if (waits->now_ns >= threads->next_flush_ns) {
+	if (threads->threads.count > 0 && waits->now_ns >= threads->next_flush_ns) {
 		threads->next_flush_ns = waits->now_ns + HOLD_NS / 2;
 		put_all_before(waits, waits->now_ns - HOLD_NS);
 	}
 	if (!find_process(threads, record->pid))
 		return;
-	struct sync_thread *thread = get_thread(threads, record->pid, record->tid);
+	struct sync_thread *thread = get_thread(threads, record->tid);
 	if (!thread)
 		return;
 	if (record->switched.out) {
@@ -236,7 +231,10 @@ static bool is_covered(const struct sync_thread *thread, const struct span *span
 
 bool sync_threads_hold(struct waits *waits, const struct profile_wait *wait, uint64_t start_ns)
 {
-	struct sync_thread *thread = find_thread(&waits->sync_threads, wait->tid);
+	struct sync_threads *threads = &waits->sync_threads;
+	/* The library's first record of a process may be the one of this wait. */
+	struct sync_thread *thread = waits->config.has_library ? get_thread(threads, wait->tid)
+							       : find_thread(threads, wait->tid);
 	if (!thread || wait->syscall != SYS_futex)
 		return false;
 	struct held held = {.wait = *wait,

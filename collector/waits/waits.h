@@ -29,6 +29,7 @@ struct waits_config {
 	bool without_children;           /* waits of processes that nobody knows are not wanted */
 	bool without_io_waits;           /* nor those for files, sockets, terminals and pages */
 	bool without_stacks;             /* a wait has its leaf only */
+	bool has_library;                /* processes may say themselves what they wait for */
 };
 
 /* All are borrowed. NULL: out of memory. */

@@ -16,7 +16,8 @@ static struct waits *waits;
 static void setup(void)
 {
 	static const struct waits_config config = {.source = PROFILE_WAIT_BY_OBSERVER,
-						   .threshold_ns = 3 * MS};
+						   .threshold_ns = 3 * MS,
+						   .has_library = true};
 	fixture_setup();
 	feed_launch(1, PID, "target");
 	feed_fork(2, PID, TID, PID, PID);
@@ -245,6 +246,17 @@ START_TEST(counted_once)
 }
 END_TEST
 
+/* The other source's record is there before the process is known to have the library. */
+START_TEST(first_wait_counted_once)
+{
+	put_other(10 * MS, 20 * MS, SYS_futex, OTHER);
+	put_other(32 * MS, 2 * MS, SYS_read, 0);
+	ck_assert_uint_eq(fake_emit_count(emit, "wait "), 1);
+	wait_for(PROFILE_SYNC_MUTEX, 10 * MS - 1000, 30 * MS + 1000);
+	ck_assert_uint_eq(last(2).source, PROFILE_WAIT_BY_LIBRARY);
+}
+END_TEST
+
 /* The other source knows since when the thread could run: its switches cannot. */
 START_TEST(woken_before_it_ran)
 {
@@ -383,6 +395,7 @@ int main(void)
 	tcase_add_test(tcase, waker_of_a_condition);
 	tcase_add_test(tcase, nobody_woke);
 	tcase_add_test(tcase, counted_once);
+	tcase_add_test(tcase, first_wait_counted_once);
 	tcase_add_test(tcase, woken_before_it_ran);
 	tcase_add_test(tcase, held_back);
 	tcase_add_test(tcase, created);

@@ -114,6 +114,7 @@ void sampler_read(const struct sampler *sampler, size_t index, struct event_read
 
 /* Losses of the CPUs' clocks: samples, and accounts of threads (bpf/stack_source.h). */
 uint64_t sampler_lost_ticks(const struct sampler *sampler);
+uint64_t sampler_lost_switches(const struct sampler *sampler); /* by BPF */
 void sampler_missing(const struct sampler *sampler, struct stack_source_missing *missing);
 void sampler_missing_waits(const struct sampler *sampler, struct waits_source_missing *missing);
 

@@ -12,6 +12,14 @@ uint64_t sampler_lost_ticks(const struct sampler *sampler)
 	return cpu_events_lost(&sampler->cpu_events);
 }
 
+uint64_t sampler_lost_switches(const struct sampler *sampler)
+{
+	uint64_t lost = 0;
+	for (size_t i = 0; sampler->switches && i < sampler->cpus.count; i++)
+		lost += switches_source_lost(sampler->switches, sampler->cpus.numbers[i]);
+	return lost;
+}
+
 void sampler_missing(const struct sampler *sampler, struct stack_source_missing *missing)
 {
 	*missing = (struct stack_source_missing){0};

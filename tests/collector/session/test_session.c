@@ -253,6 +253,12 @@ void sampler_read(const struct sampler *sampler, size_t index, struct event_read
 	*total = (struct event_reading){.count_ns = 100 * (index + 1), .lost = ring_lost};
 }
 
+uint64_t sampler_lost_switches(const struct sampler *sampler)
+{
+	(void)sampler;
+	return 0;
+}
+
 uint64_t sampler_lost_ticks(const struct sampler *sampler)
 {
 	(void)sampler;

@@ -221,8 +221,8 @@ static void note_stolen(const struct session *session, uint64_t beyond_ns)
 void session_settle(struct session *session)
 {
 	bool is_exact = session->sampler.config.sampling.kind == PROFILE_SAMPLING_CPUS;
-	uint64_t lost = sampler_lost_ticks(&session->sampler) +
-			sampler_lost_switches(&session->sampler);
+	uint64_t lost =
+		sampler_lost_ticks(&session->sampler) + sampler_lost_switches(&session->sampler);
 	uint64_t total_ns = 0;
 	struct tracker_counts counts;
 	for (size_t i = 0; i < session->sampler.thread_count; i++) {

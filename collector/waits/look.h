@@ -39,15 +39,29 @@ struct look {
 			      memory ends there */
 };
 
-/* name and stack have room for LOOK_NAME_MAX and LOOK_STACK_MAX bytes. Of a process that may keep
- * us waiting only in the asker's thread: look_ask. */
-void look_read(uint32_t pid, uint32_t tid, char *name, uint8_t *stack, struct look *look);
+/* What is kept of a thread from one look to the next. Opening a file in /proc takes longer than
+ * reading it; an open one is the one thread's, whoever gets its id later. */
+struct look_files {
+	int syscall_fd; /* -1: not open; likewise: */
+	int stat_fd;
+	uint64_t stack_low;  /* the mapping that the stack pointer was in at the last look; */
+	uint64_t stack_high; /* both 0: there was none */
+};
+void look_files_init(struct look_files *files);
+void look_files_close(struct look_files *files); /* as after init */
+
+/* name and stack have room for LOOK_NAME_MAX and LOOK_STACK_MAX bytes. files are of this tid, or of
+ * an earlier thread of this id, or not open; NULL: none are kept. Of a process that may keep us
+ * waiting only in the asker's thread: look_ask. */
+void look_read(uint32_t pid, uint32_t tid, struct look_files *files, char *name, uint8_t *stack,
+	       struct look *look);
 
 /* A thread to read, with room for what is found; too much for a stack. */
 struct look_question {
 	struct asker_question base;
 	uint32_t pid;
 	uint32_t tid;
+	struct look_files *files; /* NULL: none are kept; else with is_own only */
 	struct look look;
 	char name[LOOK_NAME_MAX];
 	uint8_t stack[LOOK_STACK_MAX];

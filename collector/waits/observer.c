@@ -19,7 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { READS_MAX = 64 }; /* threads of one round; the drain is not locked while they are read */
+enum {
+	READS_MAX = 64, /* threads of one round; the drain is not locked while they are read */
+	KEPT_FILES = 64 /* threads whose files are kept open */
+};
 
 #define PATIENCE_NS 100000000u  /* for the processes of others */
 #define BURST_NS    50000000u   /* CPU time that may be taken at once, after a time without use */
@@ -32,6 +35,13 @@ struct observed {
 	bool is_own;
 	bool is_hidden;
 	uint64_t known_ns; /* when the owner was asked */
+};
+
+/* The files of a thread of a process of ours. */
+struct kept_files {
+	uint32_t pid;
+	uint32_t tid;
+	struct look_files files;
 };
 
 struct observer {
@@ -47,6 +57,7 @@ struct observer {
 	struct look_question *question; /* reads a thread; NULL: the last one was given up */
 	struct hash_table processes;
 	struct hash_key key;
+	struct kept_files kept[KEPT_FILES]; /* by the last digits of the thread's id */
 	uint64_t round_ns;
 	uint64_t allowed_ns; /* CPU time that may have been used by now */
 	struct observer_counts counts;
@@ -68,6 +79,8 @@ struct observer *observer_create(uint64_t threshold_ns, struct drain *drain)
 	observer->drain = drain;
 	observer->stop_fd = -1;
 	observer->key = hash_key_draw();
+	for (size_t i = 0; i < KEPT_FILES; i++)
+		look_files_init(&observer->kept[i].files);
 	blocked_init(&observer->blocked);
 	observer->asker = asker_create(PATIENCE_NS);
 	if (!observer->asker || !drain_add_source(drain, &source)) {
@@ -87,6 +100,8 @@ void observer_destroy(struct observer *observer)
 		close(observer->stop_fd);
 	asker_destroy(observer->asker);
 	hash_table_finish(&observer->processes);
+	for (size_t i = 0; i < KEPT_FILES; i++)
+		look_files_close(&observer->kept[i].files);
 	free(observer->question);
 	blocked_finish(&observer->blocked);
 	looks_finish(&observer->looks);
@@ -142,9 +157,23 @@ static void put_hidden(struct observer *observer, struct observed *process, uint
 	process->is_hidden = true;
 }
 
+/* Another thread's files give way. */
+static struct look_files *find_files(struct observer *observer, uint32_t pid, uint32_t tid)
+{
+	struct kept_files *kept = &observer->kept[tid % KEPT_FILES];
+	if (kept->pid != pid || kept->tid != tid)
+		look_files_close(&kept->files);
+	kept->pid = pid;
+	kept->tid = tid;
+	return &kept->files;
+}
+
 /* Has the thread read. false: the kernel did not answer. */
 static bool read_thread(struct observer *observer, const struct observed *process)
 {
+	struct look_question *question = observer->question;
+	question->files =
+		process->is_own ? find_files(observer, question->pid, question->tid) : NULL;
 	if (look_ask(observer->asker, process->is_own, observer->question))
 		return true;
 	observer->question = NULL;
@@ -201,11 +230,14 @@ static size_t take_blocked(struct observer *observer, struct blocked_thread take
 	return count;
 }
 
-/* Reads the threads whose turn it is. Returns how long to wait for the next ones. */
+/* Reads the threads whose turn it is. Returns how long to wait for the next ones: none waits for
+ * longer than one and a half times the threshold. A round costs as much as a look: rounds are rare,
+ * so that one finds more threads. */
 static uint64_t run_round(struct observer *observer)
 {
 	struct blocked_thread taken[READS_MAX];
 	uint64_t least_ns = observer->threshold_ns / 2;
+	uint64_t most_ns = observer->threshold_ns + least_ns;
 	uint64_t since_ns;
 	uint64_t now = clock_now();
 	size_t count = 0;
@@ -219,10 +251,10 @@ static uint64_t run_round(struct observer *observer)
 	drain_unlock(observer->drain);
 	now = clock_now();
 	if (!is_waiting || since_ns > now)
-		return observer->threshold_ns;
-	if (now - since_ns + least_ns >= observer->threshold_ns)
+		return most_ns;
+	if (now - since_ns + least_ns >= most_ns)
 		return least_ns;
-	return observer->threshold_ns - (now - since_ns);
+	return most_ns - (now - since_ns);
 }
 
 static void *run(void *user)

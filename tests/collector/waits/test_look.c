@@ -89,7 +89,7 @@ END_TEST
 static void look_until(uint32_t pid, uint32_t tid, long number)
 {
 	for (int i = 0; i < WAIT_MS; i++) {
-		look_read(pid, tid, name, stack, &look);
+		look_read(pid, tid, NULL, name, stack, &look);
 		ck_assert_int_eq(look.error, 0);
 		if (look.is_blocked && look.pointers.call.number == number)
 			return;
@@ -129,9 +129,45 @@ START_TEST(futex)
 	__atomic_store_n(&word, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	pthread_join(thread, NULL);
-	look_read((uint32_t)getpid(), waiter, name, stack, &look);
+	look_read((uint32_t)getpid(), waiter, NULL, name, stack, &look);
 	ck_assert(!look.is_blocked);
 	ck_assert_int_eq(look.error, 0);
+}
+END_TEST
+
+/* Files that are kept are of one thread: the next one's are opened anew, as soon as it is gone. */
+START_TEST(kept_files)
+{
+	struct look_files files;
+	look_files_init(&files);
+	for (int i = 0; i < 3; i++) {
+		pthread_t thread;
+		uint64_t mark = 1;
+		word = 0;
+		waiter = 0;
+		ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_word, &mark), 0);
+		while (waiter == 0)
+			poll(NULL, 0, 1);
+		look_until((uint32_t)getpid(), waiter, SYS_futex);
+		size_t copied = look.stack_size;
+		for (int again = 0; again < 2; again++) {
+			look_read((uint32_t)getpid(), waiter, &files, name, stack, &look);
+			ck_assert(look.is_blocked && !look.is_stopped);
+			ck_assert_uint_eq(look.pointers.call.arguments[0], (uintptr_t)&word);
+			ck_assert_uint_eq(look.stack_size, copied);
+		}
+		ck_assert(files.syscall_fd >= 0 && files.stat_fd >= 0);
+		ck_assert(look.pointers.sp >= files.stack_low &&
+			  look.pointers.sp < files.stack_high);
+		__atomic_store_n(&word, 1, __ATOMIC_RELEASE);
+		syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+		pthread_join(thread, NULL);
+	}
+	look_read((uint32_t)getpid(), waiter, &files, name, stack, &look);
+	ck_assert(!look.is_blocked);
+	ck_assert_int_eq(look.error, 0);
+	look_files_close(&files);
+	ck_assert(files.syscall_fd < 0 && files.stat_fd < 0);
 }
 END_TEST
 
@@ -193,7 +229,7 @@ START_TEST(not_dumpable)
 			_exit(2);
 		pid_t child = fork_reader(&end, forbid);
 		for (int i = 0; i < WAIT_MS; i++) {
-			look_read((uint32_t)child, (uint32_t)child, name, stack, &look);
+			look_read((uint32_t)child, (uint32_t)child, NULL, name, stack, &look);
 			if (look.error != 0)
 				_exit(look.error == EACCES || look.error == EPERM ? 0 : 3);
 			poll(NULL, 0, 1);
@@ -214,6 +250,7 @@ int main(void)
 	tcase_add_loop_test(tcase, refused, 0, sizeof(bad) / sizeof(bad[0]));
 	tcase_add_test(tcase, states);
 	tcase_add_test(tcase, futex);
+	tcase_add_test(tcase, kept_files);
 	tcase_add_test(tcase, pipe_and_stop);
 	tcase_add_test(tcase, not_dumpable);
 	suite_add_tcase(suite, tcase);

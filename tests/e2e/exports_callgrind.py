@@ -170,8 +170,24 @@ def generated_code():
   check_result('generated code', got.result)
 
 
+def waits():
+  """Waits and all time of threads are two events more."""
+  got = s.collect_well([s.target('waiting'), 'mutex=20x12', 'poll=10x12'], options=('-c', 'locks-and-waits'), what='waits')
+  path = os.path.join(s.Run.work, 'callgrind.out.waits')
+  s.run_tool('tbconvert', 'export', '--to', 'callgrind', '--weight', 'wait', '-o', path, got.result)
+  rows = annotate(path, '--show=Wait_ns,Wall_ns')
+  with open(path, encoding='utf-8') as file:
+    s.check('\nevents: Wait_ns CPU_ns Samples Wall_ns\n' in file.read(), 'waits: the chosen event comes first')
+  wait_ns, wall_ns = next((wait, wall) for wait, wall, name in rows if name == 'PROGRAM TOTALS')
+  for weight, ns in (('wait', wait_ns), ('wall', wall_ns)):
+    lines = s.run_tool('tbconvert', 'export', '--to', 'folded', '--weight', weight, got.result).stdout.splitlines()
+    expected = sum(int(line.rpartition(' ')[2]) for line in lines) * 1000
+    s.check(abs(ns - expected) <= 1000 * len(lines) + 1000, f'waits: the sum of {weight} as in folded', f'{ns} {expected}')
+  s.check(any('[Mutex contended]' in name and wait > 0 for wait, _, name in rows), 'waits: the lock', len(rows))
+
+
 s.start()
-for part in (threads, children, cplusplus, generated_code):
+for part in (threads, children, cplusplus, generated_code, waits):
   with s.section(part.__name__):
     part()
 s.finish()

@@ -90,6 +90,58 @@ class Trace:
     return found
 
 
+def check_pieces(what, trace):
+  """Slices of a thread do not overlap. {TID: [(start, end, name, category)] in us}"""
+  pieces = {}
+  for event in trace.of('X'):
+    if event['dur'] > 0:
+      pieces.setdefault(event['tid'], []).append((event['ts'], event['ts'] + event['dur'], event['name'], event['cat']))
+  wrong = [(before, after) for rows in pieces.values() for before, after in zip(rows, rows[1:]) if after[0] < before[1] - 1e-3]
+  s.check(not wrong and pieces, f'{what}: {sum(map(len, pieces.values()))} slices', wrong[:2] or '')
+  return pieces
+
+
+def check_flows(what, trace, pieces):
+  """Who wakes runs, who is woken waits. A wake takes its time to another CPU, which the host may run later: the waker may be off its
+  CPU by then."""
+  def lies_in(event, wanted, late_us):
+    return any(wanted in piece[2:] and piece[0] <= event['ts'] < piece[1] + late_us for piece in pieces.get(event['tid'], []))
+  starts, ends = trace.of('s'), trace.of('f')
+  good = sum(lies_in(start, 'Running', 1000) and lies_in(end, 'wait', 0) and start['id'] == end['id'] for start, end in zip(starts, ends))
+  s.check(len(starts) == len(ends) and good >= 0.9 * len(starts), f'{what}: flows from wakers', f'{good} of {len(starts)}')
+  return good
+
+
+def check_counter(what, trace, pieces):
+  """The counter's values over time are what all threads ran, but for its three digits."""
+  values = [(event['ts'], event['args']['mean']) for event in trace.of('C')]
+  seen = sum(mean * (until - at) for (at, mean), (until, _) in zip(values, values[1:]))
+  ran = sum(end - start for rows in pieces.values() for start, end, name, _ in rows if name == 'Running')
+  s.check(abs(seen - ran) <= 0.0005 * (values[-1][0] - values[0][0]) + 1, f'{what}: utilization', f'{seen:.0f} us, {ran:.0f} us')
+
+
+def check_states(analysis):
+  result, steal = t.collect_waits(analysis)
+  path = s.scratch(f'{analysis}.json')
+  s.run_tool('tbconvert', 'export', '--to', 'chrome', '-o', path, result)
+  trace = Trace(path)
+  pieces = check_pieces(analysis, trace)
+  check_counter(analysis, trace, pieces)
+  t.check_running(analysis, {tid: sum(round((end - start) * 1e3) for start, end, name, _ in rows if name == 'Running')
+                             for tid, rows in pieces.items()}, result)
+  flows = check_flows(analysis, trace, pieces)
+  if analysis == 'concurrency':
+    return
+  waits = {}
+  for rows in pieces.values():
+    for start, end, name, category in rows:
+      if category == 'wait':
+        waits[name] = waits.get(name, 0) + (end - start) / 1e6
+  t.check_waits(analysis, waits, result, steal)
+  wakers = [row for row in s.report(result, 'waits', '--group-by', 'waker') if row.get('Waker Function')]
+  s.check(flows > 0 or not wakers, f'{analysis}: wakers', f'{flows} flows')
+
+
 def check_result(what, result):
   path = s.scratch(f'{what}.json')
   s.run_tool('tbconvert', 'export', '--to', 'chrome', '-o', path, result)
@@ -105,6 +157,9 @@ def main():
   for what, collect in t.programs().items():
     with s.section(what):
       check_result(what, collect())
+  for analysis in ('concurrency', 'locks-and-waits'):
+    with s.section(analysis):
+      check_states(analysis)
   s.finish()
 
 

@@ -201,6 +201,31 @@ def collect_tasks():
   return result
 
 
+def check_states(analysis):
+  """CPU use is what threads ran; waits are markers with their objects and stacks."""
+  result, steal = t.collect_waits(analysis)
+  path = s.scratch(f'{analysis}.json.gz')
+  s.run_tool('tbconvert', 'export', '--to', 'firefox', '-o', path, result)
+  profile = Profile(path)
+  problems = profile.check()
+  s.check(not problems, f'{analysis}: tables', problems[:5] or '')
+  t.check_running(analysis, {thread['tid']: sum(thread['samples']['threadCPUDelta']) * 1000 for thread in profile.json['threads']}, result)
+  waits, stacks, names = {}, set(), set()
+  for thread in profile.json['threads']:
+    markers = thread['markers']
+    for data, start, end in zip(markers['data'], markers['startTime'], markers['endTime']):
+      if data['type'] == 'Wait':
+        waits[data['name']] = waits.get(data['name'], 0) + (end - start) / 1e3
+        stacks.update(profile.stack(data['cause']['stack']) if 'cause' in data else ())
+      elif data['type'] == 'State':
+        names.add(data['name'])
+  s.check(names <= {'Ready', 'Blocked', 'Stopped', 'Unknown state'} and names, f'{analysis}: states', sorted(names))
+  if analysis == 'locks-and-waits':
+    t.check_waits(analysis, waits, result, steal)
+    s.check({'take_mutex', 'take_item', 'poll_nothing'} <= stacks, f'{analysis}: stacks of waits', len(stacks))
+  return profile, path
+
+
 class Reader:
   """Firefox Profiler's code with a profile, as the process that answers the commands of profiler-cli."""
 
@@ -241,6 +266,14 @@ def check_reader(what, profile, path):
     check_read_threads(what, profile, reader)
     busiest = max(profile.times().items(), key=lambda item: sum(item[1].values()))
     check_read_functions(what, busiest, reader)
+  finally:
+    reader.close()
+
+
+def check_waits_read(what, profile, path):
+  reader = Reader(path)
+  try:
+    check_read_threads(what, profile, reader)
   finally:
     reader.close()
 
@@ -288,6 +321,11 @@ def main():
         check_external(what, profile, result)
       if with_reader:
         check_reader(what, profile, path)
+  for analysis in ('concurrency', 'locks-and-waits'):
+    with s.section(analysis):
+      profile, path = check_states(analysis)
+      if with_reader:
+        check_waits_read(analysis, profile, path)
   s.finish()
 
 

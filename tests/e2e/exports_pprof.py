@@ -306,6 +306,32 @@ def node():
   s.check(any('inner' in name and script in name for name in top(profile)), 'node: names of generated code', sorted(top(profile))[:5])
 
 
+def waits():
+  """Time that threads waited, and all their time, as sample types."""
+  result = s.collect_well([s.target('waiting'), 'mutex=20x12', 'poll=10x12'], options=('-c', 'locks-and-waits'), what='waits').result
+  profile = export(result)
+  for weight in ('wait', 'wall'):
+    seen = {name: own for name, (own, _) in top(profile, f'-sample_index={weight}').items() if own > 0}
+    lines = [(line.rpartition(' ')[0].rpartition(';')[2], int(line.rpartition(' ')[2]) * 1000)
+             for line in s.run_tool('tbconvert', 'export', '--to', 'folded', '--weight', weight, result).stdout.splitlines()]
+    expected = {}
+    for name, ns in lines:
+      expected[name] = expected.get(name, 0) + ns
+    # A line in us is rounded, and one of less than half a us is left out.
+    wrong = [(name, seen.get(name), ns) for name, ns in {**dict.fromkeys(seen, 0), **expected}.items()
+             if abs(seen.get(name, 0) - expected.get(name, 0)) > 1000 * len(lines)]
+    s.check(expected and not wrong, f'{weight}: functions as in folded', f'{len(expected)} {wrong[:2]}')
+    s.check(any('[Mutex contended]' == name for name in seen), f'{weight}: the lock', sorted(seen)[:5])
+  life = sum(float(row['Lifetime']) for row in s.report(result, 'threads') if row['TID'])
+  s.check(abs(sum(seen.values()) / 1e9 - life) <= 1e-6 * len(seen) + 1e-6, 'wall: the sum of the threads\' lives', f'{life:.6f}')
+  count = top(profile, '-sample_index=waits')['[Mutex contended]'][0]
+  rows = [int(row['Wait Count']) for row in s.report(result, 'waits', '--group-by', 'object') if row['Sync Object'] == 'Mutex contended']
+  s.check(count == sum(rows) > 0, 'waits: how often', count)
+  for options, wanted in ((), 'cpu'), (('--weight', 'wait'), 'wait'):
+    shown = pprof(export(result, *options), '-top', '-nodecount=1')
+    s.check(f'\nType: {wanted}\n' in shown, f'{options or "without --weight"}: {wanted} is shown first', shown[:200])
+
+
 def to_streams():
   """Standard output gets the same bytes as a file; a terminal gets none."""
   result = s.collect_well([s.target('jit'), '50'], what='streams').result
@@ -320,7 +346,7 @@ def to_streams():
 
 s.start()
 if shutil.which('go'):
-  for part in (cplusplus, python3, generated_code, node, to_streams):
+  for part in (cplusplus, python3, generated_code, node, waits, to_streams):
     with s.section(part.__name__):
       part()
 else:

@@ -109,3 +109,40 @@ def check_threads(what, cpu_ns, result):
   off = [(row['TID'], row['CPU Time'], cpu_ns.get(int(row['TID']))) for row in rows
          if abs(cpu_ns.get(int(row['TID']), 0) / 1e9 - float(row['CPU Time'])) > 1e-6]
   s.check(not off and rows, f'{what}: CPU times of {len(rows)} threads as in tbreport', off[:3] or '')
+
+
+def collect_waits(analysis):
+  """(result, theft) of threads that wait for each other, with their states, and with locks-and-waits with their waits."""
+  with s.Stealing() as host:
+    got = s.collect_well([s.target('waiting'), 'mutex=20x12', 'queue=10x12', 'poll=10x12', 'join=3x12'], options=('-c', analysis), what=analysis)
+  return got.result, host.steal
+
+
+def running_ns(result):
+  """{TID: ns that the thread ran}, to the us."""
+  return {int(row['TID']): round(float(row['Running Time']) * 1e9) for row in s.report(result, 'threads') if row['TID']}
+
+
+def waits_by_object(result):
+  """{object: (count, seconds)}"""
+  found = {}
+  for row in s.report(result, 'waits', '--group-by', 'object'):
+    count, seconds = found.get(row['Sync Object'], (0, 0.0))
+    found[row['Sync Object']] = count + int(row['Wait Count']), seconds + float(row['Wait Time'])
+  return found
+
+
+def check_running(what, seen, result):
+  """{TID: ns}"""
+  expected = running_ns(result)
+  off = [(tid, ns, seen.get(tid)) for tid, ns in expected.items() if abs(seen.get(tid, 0) - ns) > 1000]
+  s.check(not off and expected, f'{what}: {len(expected)} threads ran as long as in tbreport', off[:3] or '')
+
+
+def check_waits(what, seen, result, steal):
+  """{object: seconds}, by the clock of switches where the report has that of waits. Waits of some time in all: of others their
+  edges are no small part."""
+  expected = {name: seconds for name, (_, seconds) in waits_by_object(result).items() if seconds > 0.03}
+  s.check({'Sleep', 'poll'} & set(expected) and any('contended' in name for name in expected), f'{what}: objects', sorted(expected))
+  for name, seconds in expected.items():
+    s.check_ratio(f'{what}: {name}', seen.get(name, 0.0), seconds, 2, steal)

@@ -46,9 +46,8 @@ static void take_segment(uint64_t start_ns, uint64_t end_ns, uint32_t running, v
 {
 	struct utilization *utilization = user;
 	const struct profile_reader *reader = utilization->timelines->stacks->reader;
-	uint64_t first_ns = profile_reader_clock(reader, 0)->raw_ns;
-	uint64_t at_ns = start_ns > first_ns ? start_ns - first_ns : 0;
-	uint64_t until_ns = end_ns > first_ns ? end_ns - first_ns : 0;
+	uint64_t at_ns = profile_reader_since_start(reader, start_ns);
+	uint64_t until_ns = profile_reader_since_start(reader, end_ns);
 	while (at_ns < until_ns) {
 		/* Steps without a thread, as in a pause, are one. */
 		if (at_ns >= utilization->start_ns + utilization->step_ns) {

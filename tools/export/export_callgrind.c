@@ -174,9 +174,11 @@ static size_t choose_events(const struct call_costs *costs, enum export_weight w
 	size_t first = 0;
 	for (size_t i = 0; i < count; i++)
 		first = all[i].weight == weight ? i : first;
-	for (size_t i = 0; i < count; i++)
-		events[i < first ? i + 1 : i] = all[i];
 	events[0] = all[first];
+	for (size_t i = 0; i < count; i++) {
+		if (i != first)
+			events[i < first ? i + 1 : i] = all[i];
+	}
 	return count;
 }
 

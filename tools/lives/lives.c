@@ -36,7 +36,6 @@ struct lives {
 	struct index_map nameless_map;
 	bool *has_slices; /* by thread */
 	uint32_t threads;
-	uint64_t start_ns;               /* of the collection */
 	struct thread_spool *pieces;     /* struct piece_record, by thread */
 	struct thread_spool *wait_spool; /* struct life_wait, likewise */
 	/* Of the thread that is read. */
@@ -58,11 +57,6 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 static bool is_later(uint64_t a, uint64_t b)
 {
 	return a > b && a - b > SLACK_NS;
-}
-
-static uint64_t since_start(const struct lives *lives, uint64_t raw_ns)
-{
-	return raw_ns > lives->start_ns ? raw_ns - lives->start_ns : 0;
 }
 
 static bool is_nameless(const void *item, const void *wanted)
@@ -117,7 +111,7 @@ static bool take_wait(const struct profile_wait_info *info, void *user)
 	if (info->thread == PROFILE_NONE || item == PROFILE_NONE)
 		return true;
 	const struct life_wait record = {
-		.start_ns = since_start(lives, info->start_ns),
+		.start_ns = profile_reader_since_start(lives->reader, info->start_ns),
 		.wait_ns = wait->wait_ns,
 		.ready_ns = wait->ready_ns,
 		.spin_ns = wait->spin_ns,
@@ -137,8 +131,11 @@ static bool take_wait(const struct profile_wait_info *info, void *user)
 static void take_piece(const struct thread_state_piece *piece, void *user)
 {
 	struct lives *lives = user;
-	const struct piece_record record = {since_start(lives, piece->start_ns),
-					    since_start(lives, piece->end_ns), piece->state};
+	const struct piece_record record = {profile_reader_since_start(lives->reader,
+								       piece->start_ns),
+					    profile_reader_since_start(lives->reader,
+								       piece->end_ns),
+					    piece->state};
 	if (piece->lane < lives->threads && record.end_ns > record.start_ns)
 		thread_spool_add(lives->pieces, piece->lane, &record);
 }
@@ -163,8 +160,6 @@ TBRW_U32 lives_create(struct lives **created, struct profile_reader *reader,
 	lives->has_slices = xalloc_zeroed(lives->threads, sizeof(*lives->has_slices));
 	lives->pieces = thread_spool_create(sizeof(struct piece_record), SPOOL_BYTES);
 	lives->wait_spool = thread_spool_create(sizeof(struct life_wait), SPOOL_BYTES);
-	if (profile_reader_clock_count(reader) > 0)
-		lives->start_ns = profile_reader_clock(reader, 0)->raw_ns;
 	*created = lives;
 	TBRW_U32 code = VT_SUCCESS;
 	if (profile_reader_states(reader) != 0) {
@@ -221,7 +216,8 @@ void lives_rewind(struct lives *lives, uint32_t thread)
 /* The waits that began by the start of the piece: of these the last one counts. */
 static void begin_waits(struct lives *lives)
 {
-	while (lives->has_next && !is_later(lives->next.start_ns, lives->piece.start_ns)) {
+	while (lives->has_next && lives->next.start_ns < lives->piece.end_ns &&
+	       !is_later(lives->next.start_ns, lives->piece.start_ns)) {
 		lives->wait = lives->next;
 		lives->left_ns = lives->wait.wait_ns;
 		lives->left_blocks = lives->wait.blocks > 0 ? lives->wait.blocks : 1;

@@ -102,6 +102,8 @@ void analyzer_apply(struct analyzer *analyzer, const struct record *record)
 {
 	if (analyzer->waits)
 		apply_waits(analyzer, record);
+	if (analyzer->states && record->kind == RECORD_LOOK && record->look.is_stopped)
+		states_note_stop(analyzer->states, record->tid, record->look.call.begin_ns);
 	if (is_of_no_ring(record))
 		return;
 	tracker_apply(analyzer->tracker, record);

@@ -9,6 +9,7 @@
 #include <linux/bpf.h>
 
 #define SWITCH_RECORD_RUNNABLE 1u /* the thread that left could have run on */
+#define SWITCH_RECORD_STOPPED  2u /* it was stopped by a signal or a debugger */
 
 /* A CPU's switch from a thread to another; id 0: not of ours. */
 struct switch_record {

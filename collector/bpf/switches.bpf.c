@@ -70,7 +70,9 @@ int BPF_PROG(switches_switch, _Bool preempt, struct task_struct *from, struct ta
 	record->to_pid = is_to ? to->tgid : 0;
 	record->to_tid = is_to ? to->pid : 0;
 	record->lost = (__u32)end->lost;
-	record->flags = preempt || state == 0 ? SWITCH_RECORD_RUNNABLE : 0;
+	record->flags = preempt || state == 0            ? SWITCH_RECORD_RUNNABLE
+			: state & TASK_STOPPED_OR_TRACED ? SWITCH_RECORD_STOPPED
+							 : 0;
 	/* The record is there before the head says so: with its result asked for, the kernel makes
 	 * this a full barrier. */
 	if (__sync_fetch_and_add(&end->head, 1) != head)

@@ -205,6 +205,7 @@ struct record {
 		struct {
 			bool out;       /* left it; else got it */
 			bool preempted; /* still able to run; a yield too */
+			bool stopped;   /* by a signal or a debugger; false where by_cpu is */
 			bool by_cpu;    /* of whatever thread has perf events of whomever */
 		} switched;
 		uint64_t count;

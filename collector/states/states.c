@@ -271,8 +271,9 @@ static void switch_out(struct states *states, struct thread *thread, const struc
 {
 	struct thread_state *state = &thread->state;
 	uint64_t time_ns = put_in_order(states, thread, record->time_ns);
-	enum profile_state next =
-		record->switched.preempted ? PROFILE_STATE_READY : PROFILE_STATE_BLOCKED;
+	enum profile_state next = record->switched.preempted ? PROFILE_STATE_READY
+				  : record->switched.stopped ? PROFILE_STATE_STOPPED
+							     : PROFILE_STATE_BLOCKED;
 	if (state->now == PROFILE_STATE_RUNNING && state->cpu != record->cpu)
 		cut_slice(states, thread, time_ns);
 	if (state->now != PROFILE_STATE_RUNNING)
@@ -543,6 +544,18 @@ void states_note_wake(struct states *states, uint32_t tid, uint64_t woken_ns)
 		state->ready_ns = limit_ready(state->on_ns - woken_ns);
 	else if (state->now != PROFILE_STATE_RUNNING && woken_ns >= state->since_ns)
 		state->woken_ns = woken_ns;
+}
+
+void states_note_stop(struct states *states, uint32_t tid, uint64_t time_ns)
+{
+	struct thread *thread = tracker_find_live(states->tracker, tid);
+	if (!thread)
+		return;
+	struct thread_state *state = &thread->state;
+	if (is_before_slice(state, time_ns) && state->before == PROFILE_STATE_BLOCKED)
+		state->before = PROFILE_STATE_STOPPED;
+	else if (state->now == PROFILE_STATE_BLOCKED && time_ns >= state->since_ns)
+		state->now = PROFILE_STATE_STOPPED;
 }
 
 void states_counts(const struct states *states, struct states_counts *counts)

@@ -43,7 +43,7 @@ void states_finish(struct states *states, uint64_t end_ns);
 
 /* A thread's state by the records applied so far. */
 struct states_now {
-	enum profile_state state; /* UNKNOWN after losses, STOPPED as it was attached */
+	enum profile_state state; /* STOPPED as far as known; UNKNOWN after losses */
 	uint64_t since_ns;        /* of a run: since the switch, however many slices it has */
 	bool after_loss;          /* switches were lost meanwhile: it may have run unseen */
 };
@@ -52,9 +52,10 @@ struct states_now {
 bool states_find(const struct states *states, uint32_t tid, struct states_now *now);
 
 /* What others know of a thread off the CPU, told before its slice behind that is written, at its
- * next switch off the CPU: at woken_ns it could run again. Times outside of its last time off the
- * CPU, and unknown threads, are ignored. */
+ * next switch off the CPU: at woken_ns it could run again; at time_ns it was stopped, by a signal
+ * or a debugger. Times outside of its last time off the CPU, and unknown threads, are ignored. */
 void states_note_wake(struct states *states, uint32_t tid, uint64_t woken_ns);
+void states_note_stop(struct states *states, uint32_t tid, uint64_t time_ns);
 
 struct states_counts {
 	uint64_t switches;  /* onto a CPU */

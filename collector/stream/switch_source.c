@@ -164,6 +164,7 @@ static bool decode(const struct source *source, const void *bytes, size_t size,
 		record->tid = is_from ? seen->from_tid : seen->to_tid;
 		record->switched.out = is_from;
 		record->switched.preempted = is_from && (seen->flags & SWITCH_RECORD_RUNNABLE);
+		record->switched.stopped = is_from && (seen->flags & SWITCH_RECORD_STOPPED);
 		record->switched.by_cpu = true;
 	}
 	record->time_ns = now->time_ns;

@@ -82,7 +82,9 @@ static void end_last_block(struct waits *waits, struct looked_thread *thread, ui
 	}
 	thread->is_open = false;
 	thread->ended_ns = end_ns;
-	thread->wait.wait_ns += end_ns > thread->block_ns ? end_ns - thread->block_ns : 0;
+	/* Stopped, it waits for nothing but the signal. */
+	if (!thread->is_stopped && end_ns > thread->block_ns)
+		thread->wait.wait_ns += end_ns - thread->block_ns;
 	if (thread->wait.blocks < UINT16_MAX)
 		thread->wait.blocks++;
 }
@@ -95,7 +97,7 @@ static void write_wait(struct waits *waits, struct looked_thread *thread)
 		end_last_block(waits, thread, waits->now_ns);
 	if (thread->is_open)
 		waits->looked.unseen++;
-	else
+	else if (thread->wait.wait_ns > 0 || !(thread->wait.flags & PROFILE_WAIT_STOPPED))
 		waits_put(waits, &thread->wait, thread->start_ns);
 	hash_table_remove(&waits->looked.threads, sizeof(*thread), thread);
 }

@@ -110,6 +110,37 @@ def check_killed():
         f'{len(waits)} threads, {min(waits, default=0):.3f} s at least, {waited:.3f} s between')
 
 
+def check_stopped():
+  """Threads that sleep are stopped meanwhile: told apart by BPF, for root."""
+  result = support.new_result()
+  with subprocess.Popen([support.tool('tbcollect'), '-v', '-c', 'concurrency', '-r', result, '--', target(WAITING), 'idlers=8x600'],
+                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as collector:
+    program = support.child_of(collector)
+
+    def all_are(states):
+      """Every thread of the program is in one of the states."""
+      found = []
+      for thread in os.listdir(f'/proc/{program}/task'):
+        with open(f'/proc/{program}/task/{thread}/stat', encoding='utf-8', errors='replace') as file:
+          found.append(file.read().rpartition(')')[2].split()[0])
+      return len(found) == 9 and set(found) <= set(states)
+    wait_for(lambda: all_are('S'))
+    before = time.monotonic()
+    os.kill(program, signal.SIGSTOP)
+    wait_for(lambda: all_are('T'))
+    began = time.monotonic()
+    time.sleep(0.2)
+    ended = time.monotonic()
+    os.kill(program, signal.SIGCONT)
+    errors = collector.communicate(timeout=support.HANGS_S)[1]
+  after = time.monotonic()
+  stopped, least, most = summary(result)['states']['stopped_s'], 9 * (ended - began), 9 * (after - before)
+  if ', by BPF' not in errors:
+    support.skip('stopped threads', 'switches are not recorded by BPF here')
+  else:
+    check(least <= stopped <= most, 'nine stopped threads', f'{stopped:.3f} s, {least:.3f} to {most:.3f} s expected')
+
+
 def check_many():
   """10,000 threads that all wait."""
   got = collect_well([target(WAITING), 'idlers=10000x300'], options=['-c', 'concurrency'], interval='10ms')
@@ -128,7 +159,7 @@ def main():
     for name, checks in (('phases', check_phases), ('sleep', check_sleep), ('crowd', check_crowd)):
       with section(name + who):
         checks(uid)
-  for name, checks in (('attached', check_attached), ('killed', check_killed), ('many threads', check_many)):
+  for name, checks in (('attached', check_attached), ('killed', check_killed), ('stopped', check_stopped), ('many threads', check_many)):
     with section(name):
       checks()
   support.finish()

@@ -190,6 +190,37 @@ START_TEST(wakes)
 }
 END_TEST
 
+START_TEST(stops)
+{
+	struct states *states = fixture_states();
+	struct record out = {.kind = RECORD_SWITCH, .time_ns = 2000, .pid = APP, .tid = APP};
+	out.switched.out = out.switched.stopped = true;
+	feed_launch(1000, APP, "app");
+	feed(&out, 0, false);
+	ck_assert_int_eq(find(APP).state, PROFILE_STATE_STOPPED);
+	on(3000, APP, 0);
+	off(3100, APP, 0);
+	states_note_stop(states, APP, 3099); /* not of this time */
+	on(4000, APP, 0);
+	off(4100, APP, 0);
+	states_note_stop(states, APP, 4200);
+	on(5000, APP, 0);
+	off(5100, APP, 0);
+	on(6000, APP, 0);
+	states_note_stop(states, APP, 5500); /* told late */
+	preempt(6100, APP, 0);
+	states_note_stop(states, APP, 6150); /* it can run */
+	states_note_stop(states, THIRD, 6150);
+	end(6500);
+	expect("5000000 1000+1000 cpu 3 blocked ready 0\n"
+	       "5000000 3000+100 cpu 3 stopped ready 0\n"
+	       "5000000 4000+100 cpu 3 blocked ready 0\n"
+	       "5000000 5000+100 cpu 3 stopped ready 0\n"
+	       "5000000 6000+100 cpu 3 stopped ready 0\n"
+	       "5000000 6500+0 cpu 3 ready ready 0\n");
+}
+END_TEST
+
 /* Another thread than the first calls exec, and goes on under the first one's id. */
 START_TEST(exec_by_another_thread)
 {
@@ -567,6 +598,7 @@ int main(void)
 	tcase_add_test(tcase, births_and_ends);
 	tcase_add_test(tcase, long_runs_come_in_pieces);
 	tcase_add_test(tcase, wakes);
+	tcase_add_test(tcase, stops);
 	tcase_add_test(tcase, exec_by_another_thread);
 	tcase_add_test(tcase, unknown_threads);
 	tcase_add_test(tcase, switches_of_all);

@@ -11,6 +11,24 @@ import support
 from support import check, check_ratio, collect_well, report, section, summary, target, wait_for
 
 WAITING = 'waiting'
+# Processes one after the other with the same id, as long as nobody else gets it: each burns a while, then sleeps for a while. Prints the
+# id, and for how many of them.
+REUSED = """
+import json, os, time
+def life():
+  pid = os.fork()
+  if pid == 0:
+    while time.process_time() < 0.03: pass
+    time.sleep(0.05)
+    os._exit(0)
+  os.waitpid(pid, 0)
+  return pid
+first, lives = life(), 1
+for i in range(10):
+  with open('/proc/sys/kernel/ns_last_pid', 'w') as file: file.write(str(first - 1))
+  lives += life() == first
+print(json.dumps({'pid': first, 'lives': lives}))
+"""
 
 
 def truths(text):
@@ -141,6 +159,23 @@ def check_stopped():
     check(least <= stopped <= most, 'nine stopped threads', f'{stopped:.3f} s, {least:.3f} to {most:.3f} s expected')
 
 
+def check_reused_ids(options):
+  """Each life has its own row, its own time on a CPU and its own sleep."""
+  if not os.access('/proc/sys/kernel/ns_last_pid', os.W_OK):
+    support.skip('ids that are used again', 'the kernel lets nobody choose them')
+    return
+  got = collect_well(['/usr/bin/python3', '-c', REUSED], options=options)
+  told, = truths(got.stdout)
+  rows = [row for row in known_threads(got.result) if int(row['TID']) == told['pid']]
+  check(len(rows) == told['lives'] > 1, 'each life of an id has a row', f'{len(rows)} of {told["lives"]}')
+  waited, ran = [[float(row[column]) for row in rows] for column in ('Wait Time', 'CPU Time')]
+  check(min(waited) >= 0.05, 'each life has its sleep', f'{min(waited):.4f} to {max(waited):.4f} s')
+  check_ratio('their sleeps add up', sum(waited), 0.05 * told['lives'], 10, got.steal)
+  # A life's own clock begins a little after it.
+  check(min(ran) >= 0.029 and sum(ran) <= 1.15 * 0.03 * told['lives'] + got.steal, 'each life has its time on a CPU',
+        f'{min(ran):.4f} to {max(ran):.4f} s')
+
+
 def check_many():
   """10,000 threads that all wait."""
   got = collect_well([target(WAITING), 'idlers=10000x300'], options=['-c', 'concurrency'], interval='10ms')
@@ -159,6 +194,9 @@ def main():
     for name, checks in (('phases', check_phases), ('sleep', check_sleep), ('crowd', check_crowd)):
       with section(name + who):
         checks(uid)
+  for name, options in (('concurrency', ('-c', 'concurrency')), ('the observer', ('-c', 'locks-and-waits', '--wait-source', 'observer'))):
+    with section(f'ids that are used again, {name}'):
+      check_reused_ids(options)
   for name, checks in (('attached', check_attached), ('killed', check_killed), ('stopped', check_stopped), ('many threads', check_many)):
     with section(name):
       checks()

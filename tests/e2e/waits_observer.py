@@ -16,7 +16,7 @@ import support
 from support import check, section
 
 # Those who wake sleep, too: sleep goes alone.
-WAITS = ['mutex=40x25', 'queue=20x12', 'semaphore=20x12', 'barrier=10x12', 'pipe=20x12', 'poll=10x12', 'join=5x12']
+WAITS = ['mutex=40x25', 'queue=20x12', 'semaphore=20x12', 'barrier=10x12', 'pipe=20x12', 'poll=10x12', 'join=5x12', 'forks=10x12']
 OBSERVED = ('-c', 'locks-and-waits', '--wait-source', 'observer')
 CPU_SHARE = 0.02  # of one CPU, the observer's thread
 

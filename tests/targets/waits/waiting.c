@@ -13,11 +13,12 @@
  * signals is mutex, but signals interrupt the wait before the mutex is released: their handler
  * waits, too, and the call goes on.
  *
- * Modes without a waker: sleep, poll. join: each round has a thread of its own, the last one's id
- * is printed. Modes of running threads: spin (a thread spins while another one burns), phases (0, 1
- * and as many threads as there are CPUs burn for ROUNDS x MS each), crowd (4 threads for each CPU
- * burn ROUNDS x MS of CPU time each), idlers (ROUNDS threads wait MS long for one condition). They
- * print
+ * Modes without a waker: sleep, poll; forks: each round has a process of its own, which waits for a
+ * mutex that was held at the fork, and gives up. join: each round has a thread of its own, the last
+ * one's id is printed. Modes of running threads: spin (a thread spins while another one burns),
+ * phases (0, 1 and as many threads as there are CPUs burn for ROUNDS x MS each), crowd (4 threads
+ * for each CPU burn ROUNDS x MS of CPU time each), idlers (ROUNDS threads wait MS long for one
+ * condition). They print
  * {"mode": ..., "phase" or "threads": N, "elapsed_s": ..., "cpu_s": ...}; phases also "together_s":
  * how long all threads of the phase were there.
  */
@@ -32,6 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -338,6 +340,51 @@ static void run_join(const char *name, uint64_t rounds, uint64_t ms)
 	print_wait(&mode, &pair);
 }
 
+/* Gives up after ms: in a child of fork, the lock's owner is not there. */
+WORK_KEEP void take_inherited(uint64_t ms);
+WORK_KEEP void take_inherited(uint64_t ms)
+{
+	struct timespec until;
+	clock_gettime(CLOCK_REALTIME, &until);
+	uint64_t ns = (uint64_t)until.tv_nsec + ms * 1000000;
+	until.tv_sec += (time_t)(ns / 1000000000);
+	until.tv_nsec = (long)(ns % 1000000000);
+	pthread_mutex_timedlock(&contended, &until);
+}
+
+/* What a child waited for the lock that this thread holds. */
+static uint64_t wait_in_child(struct pair *pair)
+{
+	uint64_t wait_ns = 0;
+	pid_t child = fork();
+	if (child == 0) {
+		uint64_t begin = now_ns();
+		take_inherited(pair->ms);
+		wait_ns = now_ns() - begin;
+		_exit(write(channel[1], &wait_ns, sizeof(wait_ns)) != sizeof(wait_ns));
+	}
+	pair->waiter_tid = (uint32_t)child;
+	if (child < 0 || read(channel[0], &wait_ns, sizeof(wait_ns)) != sizeof(wait_ns) ||
+	    waitpid(child, NULL, 0) != child)
+		exit(1);
+	return wait_ns;
+}
+
+static void run_forks(const char *name, uint64_t rounds, uint64_t ms)
+{
+	const struct mode mode = {.name = name,
+				  .type = "Mutex",
+				  .object = "contended",
+				  .function = "take_inherited",
+				  .waker_function = ""};
+	struct pair pair = {.mode = &mode, .rounds = rounds, .ms = ms};
+	pthread_mutex_lock(&contended);
+	for (uint64_t i = 0; i < rounds; i++)
+		pair.wait_ns += wait_in_child(&pair);
+	pthread_mutex_unlock(&contended);
+	print_wait(&mode, &pair);
+}
+
 STEP(spin_for_lock)
 {
 	pthread_spin_lock(&spinning);
@@ -518,7 +565,7 @@ static const struct {
 	{"sleep", run_timed, 20, 10},      {"poll", run_timed, 20, 10},
 	{"join", run_join, 5, 50},         {"spin", run_spin, 10, 20},
 	{"phases", run_phases, 1, 300},    {"crowd", run_crowd, 1, 100},
-	{"idlers", run_idlers, 1000, 300},
+	{"idlers", run_idlers, 1000, 300}, {"forks", run_forks, 10, 12},
 };
 
 static bool run_mode(const char *name, uint64_t rounds, uint64_t ms)

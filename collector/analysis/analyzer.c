@@ -114,6 +114,12 @@ void analyzer_apply(struct analyzer *analyzer, const struct record *record)
 	hotspots_apply(analyzer->hotspots, record);
 }
 
+void analyzer_note_wake(struct analyzer *analyzer, uint32_t tid, uint64_t woken_ns)
+{
+	if (analyzer->states)
+		states_note_wake(analyzer->states, tid, woken_ns);
+}
+
 void analyzer_put_unended(struct analyzer *analyzer, const struct waits_unended *unended,
 			  uint64_t end_ns)
 {

@@ -29,6 +29,9 @@ void analyzer_choose_waits(struct analyzer *analyzer, enum profile_wait_source s
 /* Applies the next record. A RECORD_TICK only tells what its thread has used. */
 void analyzer_apply(struct analyzer *analyzer, const struct record *record);
 
+/* A thread off the CPU could run again at woken_ns (states_note_wake). */
+void analyzer_note_wake(struct analyzer *analyzer, uint32_t tid, uint64_t woken_ns);
+
 struct waits_unended;
 
 /* After the last record: a wait that goes on (waits/waits.h). */

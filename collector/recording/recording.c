@@ -14,6 +14,9 @@
 
 enum { CHECK_EACH = 4096 /* records between looks for failures */ };
 
+/* Of a result without samples: nothing is this far apart. */
+#define TRACED_INTERVAL_NS UINT64_C(10000000)
+
 struct recording {
 	const struct recording_request *request;
 	struct recording_file file;
@@ -29,6 +32,7 @@ struct recording {
 	struct profile_clock clock;
 	struct recording_watch watch;
 	bool is_second_reading;
+	bool is_traced; /* the result is of the times that the scheduler's switches give */
 };
 
 /* Most samples first, then in the order of the file. */
@@ -40,19 +44,45 @@ static int compare_events(const void *a, const void *b)
 	return order ? order : compare_numbers((uintptr_t)left, (uintptr_t)right);
 }
 
+/* The first one with samples that is such an event; NULL: there is none. */
+static struct recording_event *find_event(const struct recording *recording,
+					  bool is_such(const struct recording_event *))
+{
+	const struct recording_events *events = &recording->file.events;
+	for (size_t i = 0; i < events->count; i++)
+		if (events->items[i].samples > 0 && is_such(&events->items[i]))
+			return &events->items[i];
+	return NULL;
+}
+
 /* Waits are part of a clock's result. NULL: there are none, or no such result. */
 static struct recording_event *find_waits(const struct recording *recording)
 {
-	const struct recording_events *events = &recording->file.events;
-	struct recording_event *found = NULL;
-	bool has_clock = false;
-	for (size_t i = 0; i < events->count; i++) {
-		struct recording_event *event = &events->items[i];
-		has_clock |= recording_event_is_time(event) && event->samples > 0;
-		if (recording_event_is_waits(event))
-			found = event;
-	}
-	return has_clock && recording->file.has_switches ? found : NULL;
+	bool has_clock = find_event(recording, recording_event_is_time) != NULL;
+	return has_clock && recording->file.has_switches
+		       ? find_event(recording, recording_event_is_waits)
+		       : NULL;
+}
+
+/* The scheduler's switches, where they make a result of times: the threads' states, and CPU time
+ * that no sample shows. NULL: there are none, or a clock has the times. */
+static struct recording_event *find_traced(const struct recording *recording)
+{
+	return find_event(recording, recording_event_is_time)
+		       ? NULL
+		       : find_event(recording, recording_event_is_switches);
+}
+
+/* Before all others, whose order stays. */
+static void put_first(struct recording_event **ranked, size_t count, struct recording_event *event)
+{
+	size_t at = 0;
+	while (at < count && ranked[at] != event)
+		at++;
+	for (; at > 0 && at < count; at--)
+		ranked[at] = ranked[at - 1];
+	if (count > 0)
+		ranked[0] = event;
 }
 
 /* All events with a result of their own by rank, for the caller to free; NULL: out of memory. */
@@ -67,6 +97,8 @@ static struct recording_event **rank_events(const struct recording *recording, s
 			ranked[(*count)++] = &events->items[i];
 	if (ranked)
 		qsort(ranked, *count, sizeof(struct recording_event *), compare_events);
+	if (ranked && find_traced(recording))
+		put_first(ranked, *count, find_traced(recording));
 	return ranked;
 }
 
@@ -111,6 +143,8 @@ static int choose_event(struct recording *recording, struct failure *failure)
 	recording->event = request->event          ? recording_events_named(events, request->event)
 			   : request->rank < count ? ranked[request->rank]
 						   : ranked[0];
+	recording->is_traced =
+		!request->event && recording->event && recording->event == find_traced(recording);
 	int result = recording->event && recording->event->samples > 0
 			     ? 0
 			     : explain_event(recording, ranked[0], failure);
@@ -166,6 +200,12 @@ static struct recording_event find_parts(const struct recording *recording)
 	return parts;
 }
 
+static struct recording_event *find_wakes(const struct recording *recording)
+{
+	struct recording_event *waking = find_event(recording, recording_event_is_waking);
+	return waking ? waking : find_event(recording, recording_event_is_wakeup);
+}
+
 static void configure(struct recording *recording)
 {
 	const struct recording_event *event = recording->event;
@@ -173,7 +213,13 @@ static void configure(struct recording *recording)
 	bool is_ours = symbols->has_specials;
 	recording->parts = find_parts(recording);
 	bool has_frames = is_ours ? symbols->count > 0 : recording->parts.has_kernel;
-	uint64_t interval_ns = recording_interval_ns(event);
+	bool is_time = recording->is_traced || recording_event_is_time(event);
+	bool has_switches = recording->file.has_switches;
+	const struct recording_event *traced =
+		is_time && !has_switches ? find_event(recording, recording_event_is_switches)
+					 : NULL;
+	uint64_t interval_ns =
+		recording->is_traced ? TRACED_INTERVAL_NS : recording_interval_ns(event);
 	recording->sampler.cpus = (struct cpus){.numbers = &recording->cpu, .count = 1};
 	recording->sampler.config = (struct event_config){
 		.sampling = {.kind = PROFILE_SAMPLING_FIXED,
@@ -181,6 +227,8 @@ static void configure(struct recording *recording)
 			     .tick_ns = interval_ns},
 		.kernel = has_frames,
 		.has_kernel = has_frames,
+		.no_samples = recording->is_traced,
+		.switches = recording->is_traced,
 	};
 	recording->notes = (struct recording_notes){
 		.request = recording->request,
@@ -188,8 +236,12 @@ static void configure(struct recording *recording)
 		.event = event,
 		.summary = recording->notes.summary,
 		.interval_ns = interval_ns,
-		.has_states = recording->file.has_switches && recording_event_is_time(event),
-		.waits = recording_event_is_time(event) ? find_waits(recording) : NULL,
+		.has_states = is_time && (has_switches || traced),
+		.is_time = is_time,
+		.is_traced = recording->is_traced,
+		.waits = is_time ? find_waits(recording) : NULL,
+		.switches = traced,
+		.wakes = traced ? find_wakes(recording) : NULL,
 		.kernel_time = has_frames ? PROFILE_KERNEL_TIME_FRAMES : PROFILE_KERNEL_TIME_APART,
 		.has_kernel_time = has_frames || is_ours,
 	};
@@ -223,7 +275,10 @@ static int begin(struct recording *recording, struct failure *failure)
 	if (!recording->analyzer)
 		return failure_set_error(failure, ENOMEM, "cannot import %s", request->name);
 	recording->feed.file = &recording->file;
-	recording->feed.event = recording->event;
+	recording->feed.event = recording->is_traced ? NULL : recording->event;
+	recording->feed.switches = recording->notes.switches;
+	recording->feed.wakes = recording->notes.wakes;
+	recording->feed.tracker = recording->tracker;
 	recording->feed.waits = recording->notes.waits;
 	recording->feed.analyzer = recording->analyzer;
 	recording->feed.has_states = recording->notes.has_states;

@@ -62,6 +62,27 @@ bool recording_event_is_waits(const struct recording_event *event)
 	       strcmp(event->name, "offcpu-time") == 0;
 }
 
+static bool is_traced(const struct recording_event *event, const char *name)
+{
+	return event->type == PERF_TYPE_TRACEPOINT && event->sample_type & PERF_SAMPLE_RAW &&
+	       event->sample_type & PERF_SAMPLE_TIME && strcmp(event->name, name) == 0;
+}
+
+bool recording_event_is_switches(const struct recording_event *event)
+{
+	return is_traced(event, "sched:sched_switch");
+}
+
+bool recording_event_is_waking(const struct recording_event *event)
+{
+	return is_traced(event, "sched:sched_waking");
+}
+
+bool recording_event_is_wakeup(const struct recording_event *event)
+{
+	return is_traced(event, "sched:sched_wakeup");
+}
+
 bool recording_events_add(struct recording_events *events, struct recording_cursor *cursor)
 {
 	struct perf_event_attr attr = {0};
@@ -288,8 +309,10 @@ static void read_parts(struct recording_cursor *cursor, uint64_t type,
 		sample->chain_count = recording_take_u64(cursor);
 		sample->chain = recording_take_items(cursor, sample->chain_count, sizeof(uint64_t));
 	}
-	if (type & PERF_SAMPLE_RAW)
-		recording_take(cursor, recording_take_u32(cursor));
+	if (type & PERF_SAMPLE_RAW) {
+		sample->raw_size = recording_take_u32(cursor);
+		sample->raw = recording_take(cursor, sample->raw_size);
+	}
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		skip_branches(cursor, event->branch_type);
 	if (type & PERF_SAMPLE_REGS_USER) {

@@ -63,6 +63,12 @@ bool recording_event_is_time(const struct recording_event *event);
  * in ns; the event's period is the shortest that there are. */
 bool recording_event_is_waits(const struct recording_event *event);
 
+/* Whether its samples are the scheduler's switches of CPUs; ... threads woken, by the first of both
+ * tracepoints at a wake, or by the second. */
+bool recording_event_is_switches(const struct recording_event *event);
+bool recording_event_is_waking(const struct recording_event *event);
+bool recording_event_is_wakeup(const struct recording_event *event);
+
 /* What follows a record that is no sample. */
 struct recording_trailer {
 	uint32_t pid;
@@ -97,7 +103,9 @@ struct recording_sample {
 	size_t count_words;    /* u64 of each, ... */
 	size_t id_word;        /* ... one of them its id */
 	uint64_t nameless;     /* counts of events that nobody knows */
-	uint64_t abi;          /* PERF_SAMPLE_REGS_ABI_... */
+	const uint8_t *raw;    /* of a tracepoint: its record */
+	size_t raw_size;
+	uint64_t abi; /* PERF_SAMPLE_REGS_ABI_... */
 	const uint8_t *registers;
 	const uint8_t *stack;
 	uint64_t stack_size;   /* bytes asked for */

@@ -14,6 +14,7 @@ enum { RECORDING_FACT_MAX = 4096, RECORDING_BUILD_ID_MAX = 20 };
 
 /* Numbers of the features (util/header.h). */
 enum recording_feature {
+	RECORDING_FEATURE_TRACING = 1,
 	RECORDING_FEATURE_BUILD_ID = 2,
 	RECORDING_FEATURE_HOSTNAME = 3,
 	RECORDING_FEATURE_RELEASE = 4,

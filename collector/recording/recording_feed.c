@@ -1,6 +1,7 @@
 #include "collector/recording/recording_feed.h"
 
 #include "collector/machine/registers.h"
+#include "collector/model/tracker_sampled.h"
 #include "collector/perf/record.h"
 #include <linux/perf_event.h>
 #include <string.h>
@@ -242,6 +243,57 @@ static void apply_wait(struct recording_feed *feed, const struct recording_recor
 		analyzer_apply(feed->analyzer, &record);
 }
 
+/* The process of a live thread; NO_TASK: the thread is not known. */
+static uint32_t find_process(const struct recording_feed *feed,
+			     const struct recording_sample *sample, uint32_t tid)
+{
+	if (tid == sample->tid)
+		return sample->pid;
+	const struct thread *thread = tracker_find_live(feed->tracker, tid);
+	return thread ? thread->pid : NO_TASK;
+}
+
+static void apply_half(struct recording_feed *feed, const struct recording_sample *sample,
+		       uint32_t tid, bool is_out, bool is_preempted)
+{
+	struct record record = {.kind = RECORD_SWITCH,
+				.time_ns = sample->time_ns,
+				.pid = find_process(feed, sample, tid),
+				.tid = tid,
+				.cpu = sample->cpu};
+	record.switched.out = is_out;
+	record.switched.preempted = is_preempted;
+	if (tid == 0 || tid == NO_TASK || record.pid == NO_TASK)
+		return;
+	if (!sample->has_cpu)
+		record.cpu = recording_cpus_place(&feed->cpus, &record);
+	analyzer_apply(feed->analyzer, &record);
+}
+
+/* A thread that ended has left its CPU by its end. */
+static void apply_switch(struct recording_feed *feed, const struct recording_sample *sample)
+{
+	struct sched_trace_switch at;
+	if (!sample->raw ||
+	    !sched_trace_read_switch(&feed->file->sched, sample->raw, sample->raw_size, &at)) {
+		feed->damaged++;
+		return;
+	}
+	if (at.leaving != SCHED_TRACE_ENDED)
+		apply_half(feed, sample, at.prev_tid, true, at.leaving == SCHED_TRACE_PREEMPTED);
+	apply_half(feed, sample, at.next_tid, false, false);
+}
+
+static void apply_wake(struct recording_feed *feed, const struct recording_sample *sample)
+{
+	uint32_t tid;
+	if (sample->raw &&
+	    sched_trace_read_wake(&feed->file->sched, sample->raw, sample->raw_size, &tid))
+		analyzer_note_wake(feed->analyzer, tid, sample->time_ns);
+	else
+		feed->damaged++;
+}
+
 static void apply_weighed(struct recording_feed *feed, const struct recording_record *from,
 			  const struct recording_sample *sample)
 {
@@ -280,7 +332,11 @@ static void apply_sample(struct recording_feed *feed, const struct recording_rec
 	if (!recording_sample_read(&feed->file->events, from->bytes, from->size, &sample))
 		return; /* was whole when it was put */
 	feed->nameless += sample.nameless;
-	if (sample.event == feed->waits)
+	if (sample.event == feed->switches)
+		apply_switch(feed, &sample);
+	else if (sample.event == feed->wakes)
+		apply_wake(feed, &sample);
+	else if (sample.event == feed->waits)
 		apply_wait(feed, from, &sample);
 	else if (sample.counts_read > 0)
 		apply_counts(feed, from, &sample);
@@ -291,9 +347,10 @@ static void apply_sample(struct recording_feed *feed, const struct recording_rec
 /* Whether the wanted event has a part in the sample. */
 static bool is_of_event(const struct recording_feed *feed, const struct recording_sample *sample)
 {
-	if (sample->event == feed->waits)
+	if (sample->event == feed->waits || sample->event == feed->switches ||
+	    sample->event == feed->wakes)
 		return true;
-	if (sample->counts_read == 0)
+	if (sample->counts_read == 0 || !feed->event)
 		return sample->event == feed->event;
 	for (uint64_t i = 0; i < sample->counts_read; i++)
 		if (recording_events_find(&feed->file->events,
@@ -331,7 +388,9 @@ static void estimate_switches(const struct recording_feed *feed, struct record *
 		feed->types[PERF_RECORD_SWITCH] + feed->types[PERF_RECORD_SWITCH_CPU_WIDE];
 	uint64_t samples = feed->types[PERF_RECORD_SAMPLE];
 	record->has_lost_switches = feed->has_states;
-	if (feed->has_states && switches > 0)
+	if (feed->switches)
+		record->lost_switches = record->lost;
+	else if (feed->has_states && switches > 0)
 		record->lost_switches = (uint64_t)((double)record->lost * (double)switches /
 							   ((double)switches + (double)samples) +
 						   0.5);

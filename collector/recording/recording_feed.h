@@ -15,11 +15,16 @@ enum { RECORDING_CHAIN_MAX = 8192 /* a record's size has 16 bits */ };
 
 struct recording_feed {                      /* zeros at the start, but for what is said */
 	struct recording_file *file;         /* the caller's */
-	const struct recording_event *event; /* the caller's: its samples are applied */
+	const struct recording_event *event; /* the caller's: its samples are applied; or NULL */
 	const struct recording_event *waits; /* likewise, as waits; NULL: there is none */
 	struct analyzer *analyzer;           /* the caller's */
-	bool has_states;                     /* the caller's: switches become the threads' states */
-	bool has_unwindable;                 /* the caller's: registers are those of this machine */
+	/* The caller's: their samples become switches and wakes of threads; NULL: there are none.
+	 */
+	const struct recording_event *switches;
+	const struct recording_event *wakes;
+	const struct tracker *tracker; /* the caller's, the analyzer's */
+	bool has_states;               /* the caller's: switches become the threads' states */
+	bool has_unwindable;           /* the caller's: registers are those of this machine */
 
 	struct recording_order order;
 	uint64_t now_ns;                     /* of the last record with a time */

@@ -107,7 +107,9 @@ static void take_features(struct recording_file *file, const uint8_t *bits)
 		uint8_t *bytes = read_section(file, &section);
 		struct recording_cursor cursor =
 			recording_cursor_of(bytes, bytes ? (size_t)section.size : 0);
-		if (bytes)
+		if (bytes && i == RECORDING_FEATURE_TRACING)
+			sched_trace_learn(&file->sched, bytes, cursor.left);
+		else if (bytes)
 			recording_facts_take(&file->facts, i, &cursor, &file->events);
 		free(bytes);
 	}
@@ -265,6 +267,7 @@ int recording_file_open(struct recording_file *file, int fd, const char *name,
 {
 	struct stat status;
 	*file = (struct recording_file){.fd = fd};
+	sched_trace_init(&file->sched);
 	if (fstat(fd, &status) != 0)
 		return failure_set_error(failure, errno, "cannot read %s", name);
 	file->size = (uint64_t)status.st_size;

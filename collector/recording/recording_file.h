@@ -11,6 +11,7 @@
 #include "collector/recording/recording_facts.h"
 #include "collector/recording/recording_stream.h"
 #include "collector/recording/recording_symbols.h"
+#include "collector/tracing/sched_trace.h"
 #include <stdint.h>
 
 struct recording_file {
@@ -23,6 +24,7 @@ struct recording_file {
 	bool is_pipe;
 	bool is_cut;       /* records are missing at its end */
 	bool has_switches; /* it says when threads got and left CPUs */
+	struct sched_trace sched;
 	struct recording_symbols symbols;
 	struct recording_deferred deferred;
 	struct recording_events events;

@@ -46,13 +46,19 @@ void recording_notes_begin(const struct recording_notes *notes, uint64_t start_n
 		 notes->request->version);
 	emit_note(emit, PROFILE_NOTE_COLLECTOR, start_ns, .text = text);
 	emit_note(emit, PROFILE_NOTE_ANALYSIS, start_ns, .text = "hotspots");
-	emit_note(emit, PROFILE_NOTE_EVENT, start_ns, .text = notes->event->name,
-		  .value = !recording_event_is_time(notes->event));
 	emit_note(emit, PROFILE_NOTE_COMMAND, start_ns, .text = facts->command);
-	emit_note(emit, PROFILE_NOTE_INTERVAL, start_ns, .value = notes->interval_ns);
-	emit_note(emit, PROFILE_NOTE_SAMPLING, start_ns, .value = PROFILE_SAMPLING_FIXED);
+	if (notes->is_traced) {
+		emit_note(emit, PROFILE_NOTE_SAMPLING, start_ns, .value = PROFILE_SAMPLING_NONE);
+	} else {
+		emit_note(emit, PROFILE_NOTE_EVENT, start_ns, .text = notes->event->name,
+			  .value = !notes->is_time);
+		emit_note(emit, PROFILE_NOTE_INTERVAL, start_ns, .value = notes->interval_ns);
+		emit_note(emit, PROFILE_NOTE_SAMPLING, start_ns, .value = PROFILE_SAMPLING_FIXED);
+	}
 	if (notes->has_states)
-		emit_note(emit, PROFILE_NOTE_STATES, start_ns, .value = PROFILE_STATES_SWITCHES);
+		emit_note(emit, PROFILE_NOTE_STATES, start_ns,
+			  .value = PROFILE_STATES_SWITCHES |
+				   (notes->wakes ? PROFILE_STATES_WAKES : 0u));
 	if (notes->waits)
 		emit_note(emit, PROFILE_NOTE_WAITS, start_ns, .value = notes->waits->period,
 			  .tid = PROFILE_WAIT_BY_BPF);

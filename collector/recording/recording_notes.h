@@ -19,7 +19,11 @@ struct recording_notes {
 	struct recording_summary *summary;
 	uint64_t interval_ns;
 	enum profile_kernel_time kernel_time;
-	const struct recording_event *waits; /* NULL: they are not known */
+	const struct recording_event *waits;    /* NULL: they are not known */
+	const struct recording_event *switches; /* of the scheduler's tracepoints; likewise */
+	const struct recording_event *wakes;    /* likewise */
+	bool is_time;                           /* CPU times are times, no numbers of the event */
+	bool is_traced;       /* there are no samples: the times are those of the switches */
 	bool has_states;      /* the threads': times, beside samples of a clock only */
 	bool has_kernel_time; /* else the recording does not tell it */
 };

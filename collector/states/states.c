@@ -201,6 +201,9 @@ static void find_running(struct states *states, struct thread *thread, uint64_t 
 	uint64_t whole_ns = states->cpus[cpu].whole_ns;
 	if (!state->is_first)
 		from_ns = whole_ns > 0 ? later(from_ns, whole_ns) : now_ns;
+	/* Of a recording: no earlier than another thread left the CPU. */
+	else if (state->now == PROFILE_STATE_UNKNOWN)
+		from_ns = later(from_ns, states->cpus[cpu].left_ns);
 	/* What lies further back can no longer be written in order. */
 	if (now_ns > PROFILE_SLICE_NS_MAX && from_ns < now_ns - PROFILE_SLICE_NS_MAX) {
 		from_ns = now_ns - PROFILE_SLICE_NS_MAX;
@@ -421,6 +424,9 @@ static void take_birth(void *user, struct thread *thread, enum tracker_birth bir
 		.losses = states->losses,
 		.now = PROFILE_STATE_READY,
 	};
+	/* A recording says only that it was there before. */
+	if (birth == TRACKER_BORN && thread->start_ns <= states->start_ns)
+		birth = TRACKER_FOUND;
 	switch (birth) {
 	case TRACKER_BORN:
 		break;
@@ -436,6 +442,8 @@ static void take_birth(void *user, struct thread *thread, enum tracker_birth bir
 	case TRACKER_FOUND:
 		state->is_first = true;
 		state->losses--;
+		if (thread->start_ns <= states->start_ns)
+			state->now = PROFILE_STATE_UNKNOWN;
 		break;
 	}
 }

@@ -9,6 +9,7 @@ import struct
 import subprocess
 
 import support as s
+import timehist
 
 KERNEL_HALF = 1 << 63
 # What an export writes in place of frames without an address.
@@ -298,12 +299,89 @@ def switches():
       name = row['Function Stack']
       found = re.match(r' \S.*\(TID (\d+)\)$', name)
       tid = int(found.group(1)) if found else tid
-      if re.match(r'  \[(?!Ready|Running)', name):
+      if re.match(r'  \[(?!Ready|Running|Unknown)', name):
         blocked[tid] += float(row['Wall Time:Total'])
     off = [abs(blocked[tid] - times[tid]) for tid in tids]
     # From one of the threads to the other, the time of the switch is the second one's in a result, 40 us at most (states.c).
     s.check(len(tids) == 2 and all(off[i] < 1e-6 + 40e-6 * blocks[tid] for i, tid in enumerate(tids)), f'switches {options}: blocked times as in perf script', f'{dict(blocked)} off by {off}')
     s.check(min(blocked[tid] for tid in tids) >= 0.1, f'switches {options}: at least what the program slept')
+
+
+class Traced:
+  """What a thread did by the tracepoints that perf script shows, in ns."""
+
+  def __init__(self):
+    self.runs, self.blocked, self.ready = [], 0, 0
+    self.state, self.since, self.woken = None, 0, None
+
+  def enter(self, state, now):
+    passed = now - self.since
+    if self.state == 'running':
+      self.runs.append(passed)
+    elif self.state == 'ready':
+      self.ready += passed
+    elif self.state == 'blocked':
+      until = self.woken or now
+      self.blocked += until - self.since
+      self.ready += now - until
+    if self.state != 'ended':
+      self.state, self.since, self.woken = state, now, None
+
+
+def traced_times(data):
+  """{tid: Traced}"""
+  threads = collections.defaultdict(Traced)
+  text = subprocess.run(['perf', 'script', '-i', data, '--ns', '--show-task-events', '-F', 'comm,tid,time,event,trace'], capture_output=True,
+                        text=True, errors='replace', timeout=120, check=True).stdout
+  for line in text.splitlines():
+    found = re.match(r'.*?\s(\d+)\.(\d{9}):\s+(sched:sched_(switch|waking)|PERF_RECORD_(FORK|EXIT)):?\s*(.*)', line)
+    if not found:
+      continue
+    now, rest = int(found.group(1) + found.group(2)), found.group(6)
+    if found.group(5):
+      tid = int(re.match(r'\(\d+:(\d+)\)', rest).group(1))
+      if found.group(5) == 'FORK':
+        threads[tid] = Traced()  # an id used again
+      # Of a thread from before, nobody knows what it does.
+      threads[tid].enter('ended' if found.group(5) == 'EXIT' else 'ready' if now > 0 else None, now)
+    elif found.group(4) == 'waking':
+      thread = threads[int(re.search(r' pid=(\d+) ', rest).group(1))]
+      thread.woken = thread.woken or now
+    else:
+      switch = re.search(r' prev_pid=(\d+) .*? prev_state=(\S+) ==> .* next_pid=(\d+) ', rest)
+      threads[int(switch.group(1))].enter('ready' if switch.group(2)[0] == 'R' else 'blocked', now)
+      threads[int(switch.group(3))].enter('running', now)
+  return threads
+
+
+def tracepoints():
+  """perf sched record: the threads' states and CPU time by the scheduler's tracepoints, as perf script shows them; perf sched timehist has
+  the same time on the CPUs."""
+  program = s.scratch('traced')
+  subprocess.run(['gcc', '-x', 'c', '-', '-O1', '-g', '-pthread', '-o', program], input=TURNS, text=True, check=True)
+  data = s.scratch('sched.data')
+  done = subprocess.run(['perf', 'sched', 'record', '-q', '-m', '8M', '-o', data, '--', program], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                        text=True, timeout=120, check=False)
+  if done.returncode != 0:
+    s.skip('tracepoints', done.stderr.strip()[-100:])
+    return
+  result, told = bring_in(data)
+  s.check('the event sched:sched_switch of ' in told.splitlines()[0], 'tracepoints: the first result is of the states', told.splitlines()[:1])
+  shown = subprocess.run(['perf', 'sched', 'timehist', '-f', '-i', data, '--state'], check=True, capture_output=True, text=True, errors='replace')
+  theirs, expected = timehist.parse(shown.stdout), traced_times(data)
+  rows = s.report(result, 'threads', '--filter', 'process=traced')
+  s.check(len(rows) == 2, 'tracepoints: threads', [row['TID'] for row in rows])
+  for row in rows:
+    tid = int(row['TID'])
+    times = expected[tid]
+    for column, ns in (('CPU Time', sum(times.runs)), ('Wait Time', times.blocked), ('Ready Time', times.ready)):
+      s.check(ns > 0 and abs(float(row[column]) - ns / 1e9) <= 1e-6, f'tracepoints: {column}', f'{row[column]} s, {ns / 1e9:.6f} expected')
+    # The first stretch has no begin to timehist, and the last one goes on behind the thread's end. Each row is rounded to us.
+    bound = (times.runs[0] + times.runs[-1]) / 1e9 + 1e-3 + 1e-6 * theirs[tid].switches
+    s.check(abs(theirs[tid].run - float(row['CPU Time'])) <= bound, 'tracepoints: CPU time by timehist',
+            f'{theirs[tid].run:.6f} s, at most {bound:.6f} apart')
+  numbers, _ = bring_in(data, '--event', 'sched:sched_switch')
+  s.check(s.summary(numbers)['event']['name'] == 'sched:sched_switch' and s.summary(numbers)['samples'] > 0, 'tracepoints: an event by its name')
 
 
 def progress():
@@ -372,7 +450,7 @@ def can_record():
 
 s.start()
 if can_record():
-  for part in (recordings, forms, events, switches, build_ids):
+  for part in (recordings, forms, events, switches, tracepoints, build_ids):
     with s.section(part.__name__):
       part()
 else:

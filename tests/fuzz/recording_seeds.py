@@ -37,3 +37,13 @@ def make(_source, _directory, folder):
                + attributes + bytes(16) + records)
   with open(f'{folder}/made-pipe', 'wb') as file:
     file.write(struct.pack('<8sQ', b'PERFILE2', 16) + made(64, 0, attributes) + records)
+  # Switches and wakes of the scheduler.
+  traced = b''
+  for identity, name in ((5, b'sched:sched_switch'), (6, b'sched:sched_waking')):
+    point = struct.pack('<IIQQQQQ', 2, 112, identity, 1, 1 << 16 | 2 | 4 | 128 | 1024, 0, 1 << 18).ljust(112, b'\0')
+    traced += made(64, 0, point + struct.pack('<Q', identity)) + made(78, 0, struct.pack('<QQ', 2, identity) + name.ljust(24, b'\0'))
+  for identity, previous, state, following, time in ((5, 0, 0, 7, 1), (5, 7, 1, 8, 2), (6, 7, 0, 0, 3), (5, 8, 256, 7, 4), (5, 7, 16, 0, 5)):
+    raw = struct.pack('<24xIxxxxQ16xI8x', previous, state, following)
+    traced += made(9, 1, struct.pack('<QIIQIII', identity, 7, previous, time, 1, 0, len(raw)) + raw)
+  with open(f'{folder}/made-traced', 'wb') as file:
+    file.write(struct.pack('<8sQ', b'PERFILE2', 16) + traced)

@@ -114,7 +114,7 @@ START_TEST(with_cpus)
 	put_wide(0, 191, 0, 1); /* the idle task */
 	put_switch(7, 200, 0, 2);
 	put_switch(7, 230, AWAY, 2);
-	expect_slices("7 100..150 3 ready after loss\n7 170..190 1 blocked\n"
+	expect_slices("7 100..150 3 unknown after loss\n7 170..190 1 blocked\n"
 		      "7 200..230 2 ready\n7 230..230 2 blocked\n");
 }
 END_TEST
@@ -131,7 +131,7 @@ START_TEST(without_cpus)
 	put_last_sample(145);
 	put_switch(8, 150, AWAY, 0);
 	put_switch(7, 160, AWAY | PREEMPTED, 0);
-	expect_slices("7 100..130 0 ready after loss\n8 120..150 1 ready\n7 140..160 0 blocked\n"
+	expect_slices("7 100..130 0 unknown after loss\n8 120..150 1 ready\n7 140..160 0 blocked\n"
 		      "8 160..160 1 blocked\n7 160..160 0 ready\n");
 }
 END_TEST
@@ -146,7 +146,7 @@ START_TEST(losses)
 	put_lost(4, 135);
 	put_switch(7, 140, 0, 0);
 	put_switch(7, 160, AWAY, 0);
-	expect_slices("7 100..130 0 ready after loss\n7 140..160 0 blocked after loss\n"
+	expect_slices("7 100..130 0 unknown after loss\n7 140..160 0 blocked after loss\n"
 		      "7 160..160 0 blocked\n");
 	ck_assert(recorded_has_note(PROFILE_NOTE_SWITCHES_LOST, 3, ""));
 	ck_assert_uint_eq(recorded.summary.samples_lost, 4);
@@ -164,6 +164,111 @@ START_TEST(none)
 }
 END_TEST
 
+enum { SWITCHES_ID = 5, WAKES_ID = 6, RAW_SIZE = 68 };
+
+static void add_tracepoint(uint64_t id, const char *name)
+{
+	struct perf_event_attr attr = recorded_attributes(id);
+	attr.type = PERF_TYPE_TRACEPOINT;
+	attr.sample_period = 1;
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW;
+	recorded_add_event(attr, id, 0);
+	size_t start = recorded_begin(RECORDED_UPDATE, 0);
+	recorded_put_u64(2); /* its name */
+	recorded_put_u64(id);
+	recorded_put_text(name);
+	recorded_end(start);
+}
+
+static void put_traced(uint64_t id, uint32_t tid, uint64_t time_ns, const void *raw)
+{
+	const uint32_t size = RAW_SIZE;
+	size_t start = recorded_begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+	recorded_put_u64(id);
+	recorded_put_task(7, tid);
+	recorded_put_u64(time_ns);
+	recorded_put_u64(2); /* CPU */
+	recorded_put(&size, sizeof(size));
+	recorded_put(raw, RAW_SIZE);
+	recorded_end(start);
+}
+
+static void put_sched_switch(uint32_t prev, uint64_t state, uint32_t next, uint64_t time_ns)
+{
+	char raw[RAW_SIZE] = {0};
+	memcpy(raw + 24, &prev, sizeof(prev));
+	memcpy(raw + 32, &state, sizeof(state));
+	memcpy(raw + 56, &next, sizeof(next));
+	put_traced(SWITCHES_ID, prev, time_ns, raw);
+}
+
+static void put_sched_waking(uint32_t tid, uint64_t time_ns)
+{
+	char raw[RAW_SIZE] = {0};
+	memcpy(raw + 24, &tid, sizeof(tid));
+	put_traced(WAKES_ID, 7, time_ns, raw);
+}
+
+static void begin_traced(void)
+{
+	recorded.size = 0;
+	recorded_put("PERFILE2", 8);
+	recorded_put_u64(16);
+	add_tracepoint(SWITCHES_ID, "sched:sched_switch");
+	add_tracepoint(WAKES_ID, "sched:sched_waking");
+	for (uint32_t tid = 7; tid <= 8; tid++) {
+		size_t start = recorded_begin(PERF_RECORD_COMM, 0);
+		recorded_put_task(7, tid);
+		recorded_put_text("ls");
+		recorded_put_task(7, tid);
+		recorded_put_u64(0); /* they were there before */
+		recorded_put_u64(0);
+		recorded_put_u64(SWITCHES_ID);
+		recorded_end(start);
+	}
+	put_sched_switch(0, 0, 7, 100);
+	put_sched_switch(7, 0x100, 8, 150);
+	put_sched_switch(8, 1, 7, 170);
+	put_sched_waking(8, 180);
+	put_sched_switch(7, 2, 8, 190);
+	put_sched_switch(8, 0, 0, 200);
+}
+
+/* Both threads of each switch; what was woken, and when; the CPU time is that on the CPUs. */
+START_TEST(traced)
+{
+	char text[1024] = "";
+	begin_traced();
+	ck_assert_int_eq(recorded_import(NULL), 0);
+	ck_assert_uint_eq(profile_reader_states(recorded.reader),
+			  PROFILE_STATES_SWITCHES | PROFILE_STATES_WAKES);
+	ck_assert_uint_eq(profile_reader_each_slice(recorded.reader, print_slice, text),
+			  VT_SUCCESS);
+	ck_assert_str_eq(text, "7 100..150 2 unknown after loss\n8 150..170 2 unknown after loss\n"
+			       "7 170..190 2 ready\n8 190..200 2 blocked\n"
+			       "8 200..200 2 ready\n7 200..200 2 blocked\n");
+	ck_assert_uint_eq(profile_reader_sample_count(recorded.reader), 0);
+	ck_assert_ptr_null(profile_reader_counted_event(recorded.reader));
+	ck_assert_uint_eq(profile_reader_thread_count(recorded.reader), 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct profile_thread_info *thread =
+			profile_reader_thread(recorded.reader, i);
+		ck_assert_uint_eq(thread->cpu_ns, thread->tid == 7 ? 70 : 30);
+	}
+}
+END_TEST
+
+/* By its name, the event is one that is counted. */
+START_TEST(traced_numbers)
+{
+	begin_traced();
+	ck_assert_int_eq(recorded_import("sched:sched_switch"), 0);
+	ck_assert_str_eq(profile_reader_counted_event(recorded.reader), "sched:sched_switch");
+	ck_assert_uint_eq(profile_reader_sample_count(recorded.reader), 5);
+	ck_assert_uint_eq(profile_reader_states(recorded.reader), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("recorded switches");
@@ -174,6 +279,8 @@ int main(void)
 	tcase_add_test(tcase, without_cpus);
 	tcase_add_test(tcase, losses);
 	tcase_add_test(tcase, none);
+	tcase_add_test(tcase, traced);
+	tcase_add_test(tcase, traced_numbers);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -111,7 +111,8 @@ char *report_set_time(struct table_cell *cell, const struct profile_reader *read
 {
 	char *date = is_foreign ? print_date(profile_reader_date_ns(reader, tsc)) : NULL;
 	cell->text = date;
-	cell->number = profile_reader_since_start(reader, profile_reader_raw_ns(reader, tsc));
+	/* Of another computer, or noted before: it may be earlier. */
+	cell->number = profile_reader_raw_ns(reader, tsc) - profile_reader_start_ns(reader);
 	return date;
 }
 

@@ -413,8 +413,7 @@ void command_export_print_options(void)
 	     "  --inline on|off         show inlined functions (default: on)\n"
 	     "  --weight samples|cpu|wall|wait\n"
 	     "                          numbers in folded: samples, or us of CPU time, of all\n"
-	     "                          time of the threads, of their waits; the first ones in\n"
-	     "                          pprof, otlp and callgrind\n"
+	     "                          time, of waits; shown first in pprof, otlp, callgrind\n"
 	     "  --event NAME            name of the event in perf (default: its own)\n"
 	     "  --with-modules DIR      with perf: copy the modules to DIR/all, for VTune\n"
 	     "\nFormats:");

@@ -15,7 +15,7 @@ BOUND = 0.03
 # What the kernel's own bookkeeping of a thread's birth and end may differ in: timehist begins with the wake after the fork.
 EACH_THREAD_S = 500e-6
 # Moments of a switch: the kernel's account has the second thread begin at its start, perf's record comes after the choice of the thread,
-# ours at the end, when perf has written its own.
+# ours, without BPF, at the end, when perf has written its own.
 ACCOUNT_S, SWITCH_S = 1.5e-6, 4e-6
 # Beside timehist's times of which more is open nothing is compared.
 OPEN = 0.25
@@ -106,7 +106,7 @@ def run(name, command, drive=None):
     result = support.new_result()
     with Timehist(scratch('perf.data')) as hist, support.Stealing() as host:
       # The shell is the first thread, of which timehist does not know when it began.
-      arguments = [support.tool('tbcollect'), '-i', '10ms', '-c', 'concurrency', '-r', result, '--', 'sh', '-c', '"$@"; exit $?', 'sh', *command]
+      arguments = [support.tool('tbcollect'), '-i', '10ms', '-c', 'concurrency', '--no-finalize', '-r', result, '--', 'sh', '-c', '"$@"; exit $?', 'sh', *command]
       with subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         if drive:
           drive()

@@ -261,6 +261,11 @@ static uint64_t samples_of_lost(const struct tracker *tracker, uint64_t records)
 static void apply_lost(struct tracker *tracker, const struct record *record)
 {
 	size_t position = 0;
+	if (record->only_switches) {
+		tracker->counts.lost += record->lost;
+		tracker->counts.lost_switches += record->lost_switches;
+		return;
+	}
 	uint64_t before = samples_of_lost(tracker, tracker->lost_records);
 	tracker->lost_records += record->lost - record->lost_switches;
 	uint64_t lost = samples_of_lost(tracker, tracker->lost_records) - before;

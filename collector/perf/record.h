@@ -214,6 +214,7 @@ struct record {
 			/* Filled in by the drain. */
 			uint64_t lost_switches; /* of them, an estimate */
 			bool has_lost_switches; /* there may be some */
+			bool only_switches;     /* the CPU's other records came */
 		};
 	};
 };

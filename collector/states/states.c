@@ -29,6 +29,7 @@ enum { CPUS_MAX = 65536 };
 struct states_cpu {
 	struct thread *running; /* NULL: none of ours, or nobody knows */
 	uint64_t last_ns;       /* of the last record */
+	uint64_t switch_ns;     /* of the last switch */
 	uint64_t left_ns;       /* when a thread of ours left it */
 	uint64_t direct_ns;     /* length of nearly all direct switches */
 	uint32_t left_tid;
@@ -323,19 +324,21 @@ static void apply_switch(struct states *states, const struct record *record)
 static void apply_lost(struct states *states, const struct record *record)
 {
 	struct states_cpu *cpu = &states->cpus[record->cpu];
+	/* Other records may have come since the first loss. */
+	uint64_t known_ns = record->only_switches ? cpu->switch_ns : cpu->last_ns;
 	if (!record->has_lost_switches)
 		return;
 	states->losses++;
 	if (cpu->running)
-		cut_slice(states, cpu->running, record->time_ns);
-	cpu->whole_ns = record->time_ns;
+		cut_slice(states, cpu->running, record->only_switches ? known_ns : record->time_ns);
+	/* More may be lost from here on, where the number is not known yet. */
+	cpu->whole_ns = record->lost > 0 ? record->time_ns : 0;
 	for (size_t i = 0; i < states->cpu_count; i++) {
 		struct thread *thread = states->cpus[i].running;
 		if (!thread)
 			continue;
 		/* It got there after the first loss: it may have run on the other CPU before. */
-		if (thread->state.on_ns > cpu->last_ns &&
-		    thread->state.on_ns == thread->state.since_ns)
+		if (thread->state.on_ns > known_ns && thread->state.on_ns == thread->state.since_ns)
 			thread->state.flags |= PROFILE_SLICE_AFTER_LOSS;
 		thread->state.losses = states->losses;
 	}
@@ -392,6 +395,7 @@ void states_apply(struct states *states, const struct record *record)
 	switch (record->kind) {
 	case RECORD_SWITCH:
 		apply_switch(states, record);
+		cpu->switch_ns = later(cpu->switch_ns, record->time_ns);
 		break;
 	case RECORD_LOST:
 		apply_lost(states, record);

@@ -97,15 +97,26 @@ static void refresh(const struct source *source)
 	state->last = now;
 }
 
-/* What no record tells of, since none came after it. */
+/* Records are lost from the last one on. */
+static void begin_loss(struct switch_source *state)
+{
+	state->now.lost = 0;
+	if (state->now.time_ns == 0)
+		state->now.time_ns = state->last.raw_ns;
+}
+
+/* What no record tells of: that some are lost from here on, or how many at the end. */
 static bool find_rest(struct switch_source *state)
 {
 	struct switch_now *now = &state->now;
-	now->lost = (uint32_t)switches_source_lost(state->rings, state->cpu) - state->lost;
-	if (!state->is_ending || now->lost == 0)
+	uint32_t lost = (uint32_t)switches_source_lost(state->rings, state->cpu) - state->lost;
+	if (lost == 0 || (state->is_losing && !state->is_ending))
 		return false;
 	now->part = SWITCH_LOST;
-	if (now->time_ns < state->last.raw_ns)
+	now->lost = lost;
+	if (!state->is_losing)
+		begin_loss(state);
+	else if (now->time_ns < state->last.raw_ns)
 		now->time_ns = state->last.raw_ns;
 	return true;
 }
@@ -121,7 +132,10 @@ static bool peek(const struct source *source, const void **bytes, size_t *size)
 		if (!find_part(state, record))
 			continue;
 		now->lost = record->lost - state->lost;
-		read_time(state, record);
+		if (now->part == SWITCH_LOST && !state->is_losing)
+			begin_loss(state);
+		else
+			read_time(state, record);
 		return true;
 	}
 	return find_rest(state);
@@ -131,9 +145,12 @@ static void consume(const struct source *source, size_t size)
 {
 	struct switch_source *state = source->state;
 	(void)size;
-	if (state->now.part == SWITCH_LOST)
+	if (state->now.part == SWITCH_LOST) {
 		state->lost += state->now.lost;
-	if (state->tail != state->head)
+		state->is_losing = state->now.lost == 0;
+	}
+	/* The number of those lost comes next, where their begin was told. */
+	if (state->tail != state->head && !state->is_losing)
 		state->now.part++;
 }
 
@@ -155,7 +172,7 @@ static bool decode(const struct source *source, const void *bytes, size_t size,
 		memset(record, 0, sizeof(*record));
 		record->kind = RECORD_LOST;
 		record->lost = record->lost_switches = now->lost;
-		record->has_lost_switches = true;
+		record->has_lost_switches = record->only_switches = true;
 	} else {
 		const struct switch_record *seen = at_tail(state);
 		bool is_from = now->part == SWITCH_FROM;

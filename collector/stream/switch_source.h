@@ -1,6 +1,7 @@
 /*
  * The switches recorded by BPF (bpf/switches_source.h) as a source of records: RECORD_SWITCH with
- * by_cpu, and RECORD_LOST for those that found no room. record->source is the source's index.
+ * by_cpu, and RECORD_LOST for those that found no room: one behind the last record before, of none
+ * lost, and one with their number before the next record. record->source is the source's index.
  */
 #ifndef COLLECTOR_STREAM_SWITCH_SOURCE_H
 #define COLLECTOR_STREAM_SWITCH_SOURCE_H
@@ -27,6 +28,7 @@ struct switch_source {
 	uint64_t head; /* as of the last refresh */
 	uint64_t tail;
 	uint32_t lost;  /* told so far */
+	bool is_losing; /* told that records are being lost, and not yet how many */
 	bool is_ending; /* no more records come: set by the user, to be told of the last losses */
 	struct switch_moment before;
 	struct switch_moment last;

@@ -305,6 +305,27 @@ START_TEST(switches_of_all)
 }
 END_TEST
 
+/* Where switches alone were lost, samples of the time since do not make the last run longer. */
+START_TEST(losses_of_switches_alone)
+{
+	struct record lost = {.kind = RECORD_LOST,
+			      .time_ns = 5000,
+			      .lost = 7,
+			      .lost_switches = 7,
+			      .has_lost_switches = true,
+			      .only_switches = true};
+	feed_launch(1000, APP, "app");
+	seen_on_cpu(1200, APP, APP, true);
+	seen_on_cpu(2000, APP, APP, false);
+	feed_sample(4000, APP, APP, 0, 0);
+	feed(&lost, 0, false);
+	seen_on_cpu(6000, APP, APP, true);
+	expect("5000000 1000+200 cpu 3 blocked ready 0\n"
+	       "5000000 2000+0 cpu 3 blocked cut ready 0\n"
+	       "5000000 5000+1000 cpu 3 unknown after-loss ready 0\n");
+}
+END_TEST
+
 /* A thread's slice ends at the CPU's last record; others may have run there unseen. */
 START_TEST(losses)
 {
@@ -602,6 +623,7 @@ int main(void)
 	tcase_add_test(tcase, exec_by_another_thread);
 	tcase_add_test(tcase, unknown_threads);
 	tcase_add_test(tcase, switches_of_all);
+	tcase_add_test(tcase, losses_of_switches_alone);
 	tcase_add_test(tcase, losses);
 	tcase_add_test(tcase, losses_of_samples);
 	tcase_add_test(tcase, losses_at_the_end);

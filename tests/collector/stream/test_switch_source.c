@@ -108,7 +108,7 @@ static void expect_lost(uint64_t lost)
 	ck_assert_int_eq(record.kind, RECORD_LOST);
 	ck_assert_uint_eq(record.lost, lost);
 	ck_assert_uint_eq(record.lost_switches, lost);
-	ck_assert(record.has_lost_switches);
+	ck_assert(record.has_lost_switches && record.only_switches);
 }
 
 static void expect_nothing(void)
@@ -146,31 +146,50 @@ START_TEST(losses)
 	write_record(&(struct switch_record){now + 2, 0, 0, 0, 0, 6, 0});
 	write_record(&(struct switch_record){now + 3, 1, 2, 0, 0, UINT32_MAX, 0});
 	write_record(&(struct switch_record){now + 4, 0, 0, 1, 2, 1, 0});
+	rings.lost = (UINT64_C(1) << 32) + 1;
 	source.kind->refresh(&source);
+	expect_lost(0);
 	expect_lost(5);
 	expect_switch(1, 2, true, false);
 	expect_switch(1, 2, false, false);
+	expect_lost(0);
 	expect_lost(1);
+	expect_lost(0);
 	expect_lost(UINT32_MAX - 6);
 	expect_switch(1, 2, true, false);
+	expect_lost(0);
 	expect_lost(2);
 	expect_switch(1, 2, false, false);
 	expect_nothing();
 }
 END_TEST
 
-/* After the last record, losses are told once, when no more come. */
+/* Losses are told at once behind the last record before, once, and their number before the next one
+ * or at the end. */
 START_TEST(losses_at_the_end)
 {
-	write_record(&(struct switch_record){clock_read(CLOCK_MONOTONIC), 1, 2, 0, 0, 1, 0});
+	uint64_t now = clock_read(CLOCK_MONOTONIC);
+	write_record(&(struct switch_record){now, 1, 2, 0, 0, 1, 0});
 	rings.lost = 4;
 	source.kind->refresh(&source);
+	expect_lost(0);
 	expect_lost(1);
 	expect_switch(1, 2, true, false);
+	expect_lost(0);
 	expect_nothing();
+	rings.lost = 5;
+	source.kind->refresh(&source);
+	expect_nothing();
+	write_record(&(struct switch_record){now + 1, 0, 0, 1, 2, 5, 0});
+	source.kind->refresh(&source);
+	expect_lost(4);
+	expect_switch(1, 2, false, false);
+	expect_nothing();
+	rings.lost = 7;
 	state.is_ending = true;
 	source.kind->refresh(&source);
-	expect_lost(3);
+	expect_lost(0);
+	expect_lost(2);
 	expect_nothing();
 	source.kind->refresh(&source);
 	expect_nothing();

@@ -271,11 +271,23 @@ def check_reader(what, profile, path):
 
 
 def check_waits_read(what, profile, path):
+  """The reader has all markers of states and waits, waits with their stacks: of the thread that has most of those of mutexes."""
+  texts = profile.shared['stringArray']
+  def named(thread):
+    return [texts[name] for name, data in zip(thread['markers']['name'], thread['markers']['data']) if data['type'] in ('Wait', 'State')]
+  thread = max(profile.json['threads'], key=lambda thread: (named(thread).count('Mutex'), len(named(thread))))
+  expected = {name: named(thread).count(name) for name in named(thread)}
   reader = Reader(path)
   try:
     check_read_threads(what, profile, reader)
+    handle = next(entry['threadHandle'] for entry in reader.threads if str(entry['tid']) == str(thread['tid']))
+    rows = reader.ask('thread', 'markers', '--thread', handle, '--limit', '0')['byType']
   finally:
     reader.close()
+  seen = {row['markerName']: row['count'] for row in rows if row['markerName'] in expected}
+  s.check(expected and seen == expected, f'{what}: the reader shows states and waits', f'{seen} {expected}')
+  stacks = [marker['hasStack'] for row in rows if row['markerName'] == 'Mutex' for marker in row['topMarkers']]
+  s.check(all(stacks) and bool(stacks) == ('Mutex' in expected), f'{what}: the reader shows stacks of {len(stacks)} waits')
 
 
 def check_read_threads(what, profile, reader):

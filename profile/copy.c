@@ -142,6 +142,7 @@ static bool copy_sample(const struct profile_sample_info *info, void *user)
 		.cpu = (uint16_t)info->cpu,
 		.cs = info->cs,
 		.is_32bit = info->is_32bit,
+		.event = info->event <= copy->reader->event_count ? info->event : 0,
 	};
 
 	memcpy(stack.bytes, &info->stack, sizeof(info->stack));
@@ -156,7 +157,7 @@ static bool copy_sample(const struct profile_sample_info *info, void *user)
 
 static TBRW_U32 copy_samples(struct profile_copy *copy)
 {
-	TBRW_U32 code = profile_reader_each_sample(copy->reader, copy_sample, copy);
+	TBRW_U32 code = profile_reader_each_of_all(copy->reader, copy_sample, copy);
 
 	return code == VT_SUCCESS ? copy->error : code;
 }

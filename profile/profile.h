@@ -332,7 +332,18 @@ enum profile_note_kind {
 	/* value: switches of threads on a CPU for which its ring had no room, at most; cpu in tid.
 	 * Some time before: see PROFILE_SLICE_AFTER_LOSS */
 	PROFILE_NOTE_SWITCHES_LOST = 57,
+	/* An event whose samples the result has beside those of CPU time, or instead. text: its
+	 * name; value: the eventIndex of its samples in stream 0, from 1 to PROFILE_EVENTS_MAX;
+	 * cpu_ns of their stacks is how many events they stand for. tid: events between two
+	 * samples; 0: as the kernel found it good. At the start */
+	PROFILE_NOTE_EVENT_ADDED = 58,
+	/* value: number of such an event by the kernel's count; tid: its eventIndex. At the end */
+	PROFILE_NOTE_EVENT_COUNT = 59,
+	/* value: lost samples of such an event; tid: its eventIndex. At the end */
+	PROFILE_NOTE_EVENT_LOST = 60,
 };
+
+enum { PROFILE_EVENTS_MAX = 8 }; /* beside CPU time */
 
 /* What is known of threads off the CPU. */
 enum profile_states {

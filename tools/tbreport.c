@@ -24,14 +24,15 @@ static const struct report reports[] = {
 	{"modules", "modules by CPU time", 0, .print = report_modules_print},
 	{"utilization", "elapsed time by number of threads that ran or could run at once",
 	 TALLY_ONE_BY_ONE, .print = report_utilization_print, .explain = report_explain_states,
-	 .refuse = report_refuse_states},
+	 .refuse = report_refuse_states, .is_of_time = true},
 	{"timeline", "states of each thread over time", TALLY_ONE_BY_ONE,
 	 .print = report_timeline_print, .explain = report_explain_states,
-	 .refuse = report_refuse_timeline},
+	 .refuse = report_refuse_timeline, .is_of_time = true},
 	{"waits", "what threads waited for, how long, and who ended it", TALLY_ONE_BY_ONE,
-	 .print = report_waits_print, .explain = report_explain_waits},
+	 .print = report_waits_print, .explain = report_explain_waits, .is_of_time = true},
 	{"wall", "call tree of elapsed time for each thread: running, ready, waiting",
-	 TALLY_BY_THREAD, .print = report_wall_print, .explain = report_explain_wall},
+	 TALLY_BY_THREAD, .print = report_wall_print, .explain = report_explain_wall,
+	 .is_of_time = true},
 	{"tasks", "imported tasks and frames: times, CPU time and functions inside",
 	 TALLY_BY_THREAD, .print = report_tasks_print},
 	{"counters", "imported counters: values by process and thread", 0,
@@ -80,6 +81,7 @@ static void print_help(void)
 	     "callers\n"
 	     "  --group-by function|module|process|pid|thread|source-file    for hotspots;\n"
 	     "             object|function|thread|waker|type                 for waits\n"
+	     "  --event NAME           samples of this event, where the result has several\n"
 	     "  --stacks               for waits: where threads wait, and are woken, from the\n"
 	     "                         leaf up\n"
 	     "  --target-concurrency N    logical CPUs to use, for summary, hotspots and\n"
@@ -124,13 +126,35 @@ static int write_report(const struct report *report, struct report_input *input)
 	return arguments_finish_output(&output, input->options->output);
 }
 
+/* Returns 0, or the exit status after a message. */
+static int open_result(struct sampled_result *result, const struct report *report,
+		       const struct report_options *options, const char *path)
+{
+	struct profile_reader *reader;
+	int status = arguments_open_result(path, path, &reader);
+	if (status != 0)
+		return status;
+	status = sampled_result_choose_event(reader, path, options->event);
+	if (status == 0 && report->is_of_time && profile_reader_event_count(reader) > 0 &&
+	    profile_reader_counted_event(reader)) {
+		diagnose("%s: the report %s is of time, not of the event %s; leave out --event",
+			 path, report->name, profile_reader_counted_event(reader));
+		status = EXIT_FAILURE;
+	}
+	if (status != 0) {
+		profile_reader_close(reader);
+		return status;
+	}
+	return sampled_result_collect(result, reader, path, &options->filter,
+				      report->tally_by | report_tally_by(options->group),
+				      options->with_inlined);
+}
+
 static int show_report(const struct report *report, const struct report_options *options,
 		       const char *path)
 {
 	struct sampled_result result;
-	int status = sampled_result_open(&result, path, &options->filter,
-					 report->tally_by | report_tally_by(options->group),
-					 options->with_inlined);
+	int status = open_result(&result, report, options, path);
 	if (status != 0)
 		return status;
 	/* The summary has this message itself. */

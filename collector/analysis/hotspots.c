@@ -132,7 +132,23 @@ static void write_sample(struct hotspots *hotspots, struct thread *thread,
 		add_kernel_frames(hotspots, sample, source);
 	stacks_node(hotspots->stacks, source, extent, &out->stack);
 	emit_sample(hotspots->emit, out);
-	tracker_count_sample(hotspots->tracker, thread);
+	if (out->event == 0)
+		tracker_count_sample(hotspots->tracker, thread);
+}
+
+static void weigh(struct tracker *tracker, struct thread *thread, const struct record *record,
+		  bool is_kernel, struct profile_stack *stack)
+{
+	struct tick tick = tracker_count_tick(tracker, thread, record);
+	tracker_weigh(tracker, thread, &tick, record->sample.period, is_kernel, stack);
+}
+
+/* A sample of an event stands for those since the one before it, and is in no account. */
+static void weigh_event(const struct record_sample *sample, bool is_kernel,
+			struct profile_stack *stack)
+{
+	stack->cpu_ns = sample->period;
+	stack->kernel_us = is_kernel ? PROFILE_KERNEL_ALL : 0;
 }
 
 static void apply_sample(struct hotspots *hotspots, const struct record *record)
@@ -142,7 +158,8 @@ static void apply_sample(struct hotspots *hotspots, const struct record *record)
 	struct process *process = tracker_process(tracker, record->pid);
 	struct thread *thread = tracker_thread(tracker, record->pid, record->tid);
 	if (!process || !thread) {
-		tracker_lose_sample(tracker, record);
+		if (record->kind == RECORD_SAMPLE)
+			tracker_lose_sample(tracker, record);
 		return;
 	}
 	tracker_prepare(tracker, process, record->time_ns);
@@ -161,10 +178,13 @@ static void apply_sample(struct hotspots *hotspots, const struct record *record)
 		.cpu = cpu_of(record),
 		.cs = with_kernel ? 0x10 : sample->code_segment,
 		.is_32bit = sample->abi == RECORD_REGISTERS_32,
+		.event = (uint8_t)sample->event,
 	};
-	struct tick tick = tracker_count_tick(tracker, thread, record);
-	tracker_weigh(tracker, thread, &tick, sample->period,
-		      !has_user && sample->in_kernel && !with_kernel, &out.stack);
+	bool is_kernel = !has_user && sample->in_kernel && !with_kernel;
+	if (record->kind == RECORD_EVENT)
+		weigh_event(sample, is_kernel, &out.stack);
+	else
+		weigh(tracker, thread, record, is_kernel, &out.stack);
 	struct stack_origin source = source_of(space, thread, process->map_version, sample);
 	enum stack_extent extent = choose_extent(hotspots, sample, has_user, &out.stack);
 	write_sample(hotspots, thread, sample, &source, extent, &out);
@@ -267,6 +287,8 @@ void hotspots_apply(struct hotspots *hotspots, const struct record *record)
 {
 	if (record->kind == RECORD_ENDING)
 		apply_ending(hotspots, record);
+	if (record->kind == RECORD_EVENT)
+		apply_sample(hotspots, record);
 	if (record->kind != RECORD_SAMPLE)
 		return;
 	if (record->sample.choice == RECORD_TICK)

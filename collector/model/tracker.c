@@ -325,6 +325,7 @@ void tracker_apply(struct tracker *tracker, const struct record *record)
 		tracker_apply_account(tracker, record);
 		break;
 	case RECORD_SAMPLE:
+	case RECORD_EVENT:
 	case RECORD_ENDING:
 	case RECORD_LOOK:
 	case RECORD_SWITCH:

@@ -163,7 +163,7 @@ static uint64_t lack_of_account(const struct tracker *tracker, const struct thre
 
 bool tracker_has_runs(const struct tracker *tracker)
 {
-	return tracker->events->no_samples && tracker->events->switches;
+	return tracker->events->no_samples && tracker->listener.born;
 }
 
 void tracker_count_runs(struct tracker *tracker, struct thread *thread)

@@ -106,7 +106,7 @@ bool tracker_has_open_account(const struct tracker *tracker, const struct thread
 /* Estimates the time missing from the account, before it is written. */
 void tracker_close_account(struct tracker *tracker, struct thread *thread);
 
-/* Whether there are no samples, but switches: then a thread's account is its runs between them. */
+/* Whether there are no samples, but states, who listen: then a thread's account is its runs. */
 bool tracker_has_runs(const struct tracker *tracker);
 
 /* Counts them, once. */

@@ -19,6 +19,7 @@ static const char *const key_names[ANALYSIS_KEY_COUNT] = {
 	[ANALYSIS_KEY_WAKER_STACKS] = "waker-stacks",
 	[ANALYSIS_KEY_IO_WAITS] = "io-waits",
 	[ANALYSIS_KEY_STACKS] = "stacks",
+	[ANALYSIS_KEY_EVENT] = "event",
 };
 
 enum {
@@ -122,7 +123,7 @@ static int add_setting(struct analysis_file *file, const struct analysis_setting
 		       const char *path, struct failure *failure)
 {
 	const struct analysis_setting *before = analysis_file_find(file, setting->key);
-	if (before)
+	if (before && setting->key != ANALYSIS_KEY_EVENT)
 		return failure_set(failure, FAILURE_EXIT_USAGE,
 				   "%s:%u: %s is given in line %u already: leave one out", path,
 				   setting->line, analysis_key_name(setting->key), before->line);

@@ -19,6 +19,7 @@ enum analysis_key {
 	ANALYSIS_KEY_WAKER_STACKS,
 	ANALYSIS_KEY_IO_WAITS,
 	ANALYSIS_KEY_STACKS,
+	ANALYSIS_KEY_EVENT, /* may be given several times */
 	ANALYSIS_KEY_COUNT
 };
 
@@ -44,7 +45,8 @@ struct analysis_file {
 int analysis_file_read(const char *path, struct analysis_file *file, struct failure *failure);
 
 /* Takes size bytes of file->text apart, which changes them; path: for messages. -1: a line is no
- * setting, its key is unknown or was there before, or it has no value: "PATH:LINE: why". */
+ * setting, its key is unknown or was there before (but for events), or it has no value: "PATH:LINE:
+ * why". */
 int analysis_file_parse(struct analysis_file *file, size_t size, const char *path,
 			struct failure *failure);
 

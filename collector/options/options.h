@@ -3,6 +3,7 @@
 #define COLLECTOR_OPTIONS_OPTIONS_H
 
 #include "collector/analysis/analysis.h"
+#include "collector/events/event_choice.h"
 #include "collector/message/failure.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,6 +53,8 @@ struct options {
 	double overhead_limit;      /* collector's CPU time over the target's; 0: no limit */
 	uint64_t wait_threshold_ns; /* 0: the source's own */
 	enum options_waits wait_source;
+	struct event_choice events[PROFILE_EVENTS_MAX]; /* beside CPU time */
+	uint32_t event_count;
 	bool all_wakers;       /* their stacks are not sampled */
 	bool without_io_waits; /* waits for files, sockets and pages have no record */
 	bool switches;

@@ -1,5 +1,6 @@
 #include "collector/options/options_file.h"
 
+#include "collector/events/event_choice.h"
 #include "collector/options/analysis_file.h"
 #include "collector/options/option_values.h"
 #include "collector/options/options.h"
@@ -128,6 +129,41 @@ static int take_stacks(const struct custom *custom)
 	return 0;
 }
 
+static bool is_added(const struct options *options, const struct event_choice *choice)
+{
+	for (uint32_t i = 0; i < options->event_count; i++)
+		if (strcmp(options->events[i].name, choice->name) == 0)
+			return true;
+	return false;
+}
+
+static int take_event(const struct custom *custom, const struct analysis_setting *setting)
+{
+	struct options *options = custom->options;
+	struct event_choice choice;
+	struct failure failure = {0};
+	if (event_choice_parse(&choice, setting->value, &failure) < 0)
+		return refuse(custom, setting, "%s", failure.text);
+	if (is_added(options, &choice))
+		return refuse(custom, setting, "the event %s is given already: leave one out",
+			      choice.name);
+	if (options->event_count == PROFILE_EVENTS_MAX)
+		return refuse(custom, setting,
+			      "more than %d events: collect the others in another run",
+			      (int)PROFILE_EVENTS_MAX);
+	options->events[options->event_count++] = choice;
+	return 0;
+}
+
+static int take_events(const struct custom *custom)
+{
+	for (size_t i = 0; i < custom->file.count; i++)
+		if (custom->file.settings[i].key == ANALYSIS_KEY_EVENT &&
+		    take_event(custom, &custom->file.settings[i]) < 0)
+			return -1;
+	return 0;
+}
+
 /* A setting that says something about what is off. */
 static int check_use(const struct custom *custom, enum analysis_key key, bool is_of_use,
 		     const char *advice)
@@ -166,15 +202,17 @@ static int check(const struct custom *custom)
 {
 	const struct options *options = custom->options;
 	bool is_sampled = options->sampling != OPTIONS_SAMPLING_OFF;
-	bool has_stacks = is_sampled || options->custom.waits;
+	bool has_stacks = is_sampled || options->custom.waits || options->event_count > 0;
 	if (check_waits(custom) < 0 ||
 	    check_use(custom, ANALYSIS_KEY_INTERVAL, is_sampled, "sampling is off") < 0 ||
 	    check_use(custom, ANALYSIS_KEY_STACKS, has_stacks,
-		      "sampling is off, and nothing else has stacks; set waits = on") < 0)
+		      "sampling is off, and nothing else has stacks; set waits = on, or an event") <
+		    0)
 		return -1;
-	if (!is_sampled && !options->custom.switches)
+	if (!is_sampled && !options->custom.switches && options->event_count == 0)
 		return refuse(custom, find(custom, ANALYSIS_KEY_SAMPLING),
-			      "sampling = off, and nothing else is on: set switches or waits = on");
+			      "sampling = off, and nothing else is on: set switches or waits = on, "
+			      "or an event");
 	return 0;
 }
 
@@ -201,7 +239,7 @@ static int take_all(struct custom *custom)
 	struct options *options = custom->options;
 	if (analysis_file_read(custom->path, &custom->file, custom->failure) < 0 ||
 	    take_base(custom) < 0 || take_sampling(custom) < 0 || take_states(custom) < 0 ||
-	    take_waker_stacks(custom) < 0 || take_stacks(custom) < 0)
+	    take_waker_stacks(custom) < 0 || take_stacks(custom) < 0 || take_events(custom) < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof(of_options) / sizeof(of_options[0]); i++)
 		if (take_option(custom, of_options[i]) < 0)

@@ -32,6 +32,8 @@ static void fill_attr(const struct event_config *config, int cpu, struct perf_ev
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	if (config->raw)
 		attr->sample_type |= PERF_SAMPLE_RAW;
+	if (config->added_count > 0)
+		attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
 	attr->sample_type |= PERF_SAMPLE_REGS_USER;
 	attr->sample_regs_user = registers_mask();
 	assert(config->stack_size % 8 == 0); /* the kernel refuses other sizes */
@@ -76,6 +78,24 @@ static int try_event(struct event_config trial)
 	return 0;
 }
 
+static int try_added(const struct event_config *config, struct failure *failure)
+{
+	struct event_config trial = *config;
+	trial.on_exec = true;
+	trial.stack_size = trial.stack_size > 0 ? 8 : 0;
+	for (uint32_t i = 0; i < config->added_count; i++) {
+		int fd = event_open_added(&trial, i, 0, -1);
+		if (fd < 0)
+			return event_explain_added(failure, errno, &config->added[i]);
+		close(fd);
+		/* It would never happen. */
+		if (config->added[i].is_in_kernel &&
+		    (!config->has_kernel || config->added[i].user_only))
+			return event_explain_added(failure, EACCES, &config->added[i]);
+	}
+	return 0;
+}
+
 int event_probe(struct event_config *config, struct failure *failure)
 {
 	/* The newest features are dropped one after the other. */
@@ -93,7 +113,7 @@ int event_probe(struct event_config *config, struct failure *failure)
 		else
 			return event_explain(failure, error, 0);
 	}
-	return 0;
+	return try_added(config, failure);
 }
 
 enum profile_kernel_time event_kernel_time(const struct event_config *config)
@@ -111,6 +131,7 @@ struct record_format event_format(const struct event_config *config)
 		.callchain = config->kernel,
 		.deep_period_ns = config->deep_interval_ns,
 		.raw = config->raw,
+		.ids = config->added_count > 0 ? config->ids : NULL,
 		.registers = true,
 		.stack = config->stack_size > 0,
 	};
@@ -120,7 +141,8 @@ struct record_format event_format(const struct event_config *config)
 static void drop_samples(struct perf_event_attr *attr)
 {
 	attr->sample_period = 0;
-	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+	attr->sample_type &=
+		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
 	attr->sample_regs_user = 0;
 	attr->sample_stack_user = 0;
 	attr->inherit_stat = 0;
@@ -179,6 +201,47 @@ int event_open_deep(const struct event_config *config, pid_t tid, int cpu)
 	attr.sample_period = config->deep_interval_ns;
 	attr.sample_stack_user = config->deep_size;
 	return open_event(&attr, tid, cpu);
+}
+
+enum { ADDED_STACK_MAX = 16384 };
+
+/* Their copies are the kernel's, which take their whole size in the ring. */
+static uint32_t added_stack_size(const struct event_config *config)
+{
+	return config->stack_size < ADDED_STACK_MAX ? config->stack_size : ADDED_STACK_MAX;
+}
+
+/* The kernel would take a sample of each software event or tracepoint, whatever their period, if
+ * samples told it (kernel/events/core.c, perf_swevent_event). */
+uint64_t event_hides_period(const struct event_config *config, uint32_t index)
+{
+	const struct event_choice *choice = &config->added[index];
+	bool is_software =
+		choice->type == PERF_TYPE_SOFTWARE || choice->type == PERF_TYPE_TRACEPOINT;
+	return is_software && choice->frequency == 0 ? choice->period : 0;
+}
+
+int event_open_added(const struct event_config *config, uint32_t index, pid_t tid, int cpu)
+{
+	const struct event_choice *choice = &config->added[index];
+	struct perf_event_attr attr;
+	fill_attr(config, 0, &attr);
+	drop_side_band(&attr);
+	attr.type = choice->type;
+	attr.config = choice->config;
+	attr.freq = choice->frequency > 0;
+	attr.sample_period = choice->frequency > 0 ? choice->frequency : choice->period;
+	if (event_hides_period(config, index) > 0)
+		attr.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+	attr.sample_stack_user = added_stack_size(config);
+	attr.exclude_kernel = !config->has_kernel || choice->user_only;
+	attr.exclude_user = choice->kernel_only;
+	return open_event(&attr, tid, cpu);
+}
+
+int event_read_id(int fd, uint64_t *id)
+{
+	return ioctl(fd, PERF_EVENT_IOC_ID, id);
 }
 
 int event_open_idle(const struct event_config *config, int cpu)

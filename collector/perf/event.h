@@ -10,6 +10,7 @@
 #ifndef COLLECTOR_PERF_EVENT_H
 #define COLLECTOR_PERF_EVENT_H
 
+#include "collector/events/event_choice.h"
 #include "collector/message/failure.h"
 #include "collector/perf/record.h"
 #include "collector/perf/sampling.h"
@@ -29,7 +30,11 @@ struct event_config {
 	bool switches;             /* records of the threads' switches */
 	bool no_samples;           /* events only count; sampling.kind is FIXED */
 	bool kernel;               /* samples have the kernel's callchain; needs has_kernel */
-	bool on_exec;              /* counts from the next exec on, else from the opening on */
+	/* Others with samples of their own, which are told apart by ids (record_format.ids). */
+	struct event_choice added[PROFILE_EVENTS_MAX];
+	uint32_t added_count;
+	struct event_ids *ids; /* of theirs; borrowed */
+	bool on_exec;          /* counts from the next exec on, else from the opening on */
 	/*
 	 * Ask for a count at the end of each thread. Only sound with one CPU: the kernel writes the
 	 * record to the rings of all CPUs from the CPU of the thread's end, but a ring's
@@ -49,7 +54,7 @@ struct event_config {
 };
 
 /* Tries the attributes on this process and turns off features the kernel refuses. Failure: not
- * permitted at all, or no perf_event. */
+ * permitted at all, no perf_event, or an added event is refused. */
 int event_probe(struct event_config *config, struct failure *failure);
 
 /* How time in the kernel is recorded. */
@@ -71,6 +76,16 @@ int event_set_period(int fd, uint64_t period_ns);
 /* Opens the thread's deep event on cpu: its samples have larger copies, and are told apart by their
  * period. They are in the sampling events' format. Returns as event_open does. */
 int event_open_deep(const struct event_config *config, pid_t tid, int cpu);
+
+/* Opens the thread's event `index` of config->added on cpu, in the sampling events' format. Returns
+ * as event_open does. */
+int event_open_added(const struct event_config *config, uint32_t index, pid_t tid, int cpu);
+
+/* The period of an added event whose samples do not tell it; 0: they do. */
+uint64_t event_hides_period(const struct event_config *config, uint32_t index);
+
+/* The id that samples of fd, and of events that inherit it, have. 0, or -1 with errno. */
+int event_read_id(int fd, uint64_t *id);
 
 /* Opens an idle event of our own on cpu: a ring mapped on it outlives every target. */
 int event_open_idle(const struct event_config *config, int cpu);
@@ -98,5 +113,8 @@ int event_read(const struct event_config *config, int fd, struct event_reading *
 /* Describes in failure why opening for pid (0: a program of our own) failed with error: names the
  * limit and the remedy. Always returns -1. */
 int event_explain(struct failure *failure, int error, pid_t pid);
+
+/* The same of an added event. */
+int event_explain_added(struct failure *failure, int error, const struct event_choice *choice);
 
 #endif

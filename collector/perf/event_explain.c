@@ -96,3 +96,26 @@ int event_explain(struct failure *failure, int error, pid_t pid)
 		return failure_set_error(failure, error, "cannot open the sampling event");
 	}
 }
+
+int event_explain_added(struct failure *failure, int error, const struct event_choice *choice)
+{
+	long paranoid = read_number("/proc/sys/kernel/perf_event_paranoid", "", 10, 2);
+	if (choice->is_in_kernel && choice->user_only)
+		return failure_set(failure, FAILURE_EXIT,
+				   "cannot count %s in user mode: it happens in the kernel; leave "
+				   "the u out",
+				   choice->name);
+	if (error == EACCES || error == EPERM)
+		return failure_set(failure, FAILURE_EXIT,
+				   "cannot count %s: kernel.perf_event_paranoid is %ld, and what "
+				   "happens in the kernel needs 1 or lower, tracepoints -1; run as "
+				   "root, or: sudo setcap cap_perfmon=ep tbcollect",
+				   choice->name, paranoid);
+	if (error == ENOENT || error == EOPNOTSUPP || error == ENODEV || error == EINVAL)
+		return failure_set(failure, FAILURE_EXIT,
+				   "cannot count %s: this computer has no counter for it (%s), as "
+				   "most virtual machines; software events and tracepoints need "
+				   "none",
+				   choice->name, strerror(error));
+	return failure_set_error(failure, error, "cannot count %s", choice->name);
+}

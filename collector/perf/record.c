@@ -2,6 +2,7 @@
 
 #include "collector/bpf/stack_chunk.h"
 #include "collector/machine/registers.h"
+#include "collector/perf/event_ids.h"
 #include "profile/profile.h"
 #include <assert.h>
 #include <linux/perf_event.h>
@@ -294,7 +295,9 @@ static bool decode_sample(const struct record_format *format, struct cursor *cur
 {
 	struct record_sample *sample = &record->sample;
 	struct sent sent = {0};
+	struct event_id added = {0};
 	record->kind = RECORD_SAMPLE;
+	bool is_added = format->ids && event_ids_find(format->ids, take_u64(cursor), &added);
 	sample->in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	sample->ip = take_u64(cursor);
 	record->pid = take_u32(cursor);
@@ -302,7 +305,7 @@ static bool decode_sample(const struct record_format *format, struct cursor *cur
 	record->time_ns = take_u64(cursor);
 	record->cpu = take_u32(cursor);
 	take_u32(cursor);
-	sample->period = take_u64(cursor);
+	sample->period = added.period > 0 ? added.period : take_u64(cursor);
 	if (format->count) {
 		sample->count = take_u64(cursor);
 		if (format->lost)
@@ -310,7 +313,9 @@ static bool decode_sample(const struct record_format *format, struct cursor *cur
 	}
 	if (format->callchain && !decode_callchain(cursor, sample))
 		return false;
-	if (format->raw)
+	if (format->raw && is_added)
+		take(cursor, take_u32(cursor)); /* a tracepoint's fields */
+	else if (format->raw)
 		decode_raw(cursor, sample, &sent);
 	sample->is_deep = format->deep_period_ns > 0 && sample->period == format->deep_period_ns;
 	if (format->registers)
@@ -319,6 +324,11 @@ static bool decode_sample(const struct record_format *format, struct cursor *cur
 		sample->stack.base = stack_pointer(sample) - sample->part.below;
 	if (format->stack && !sent.is_bpf)
 		decode_stack(cursor, sample);
+	if (is_added) {
+		record->kind = RECORD_EVENT;
+		sample->event = added.event;
+		sample->is_deep = false;
+	}
 	if (sent.account.magic == THREAD_ACCOUNT_MAGIC)
 		become_account(&sent.account, record);
 	if (sent.wait.magic == WAIT_HEAD_MAGIC)
@@ -326,12 +336,14 @@ static bool decode_sample(const struct record_format *format, struct cursor *cur
 	return cursor->ok;
 }
 
-static bool take_trailer(struct cursor *cursor, struct record *record)
+static bool take_trailer(const struct record_format *format, struct cursor *cursor,
+			 struct record *record)
 {
 	struct trailer trailer;
-	if (cursor->left < sizeof(trailer))
+	size_t id_size = format->ids ? sizeof(uint64_t) : 0;
+	if (cursor->left < sizeof(trailer) + id_size)
 		return false;
-	cursor->left -= sizeof(trailer);
+	cursor->left -= sizeof(trailer) + id_size;
 	memcpy(&trailer, cursor->at + cursor->left, sizeof(trailer));
 	record->pid = trailer.pid;
 	record->tid = trailer.tid;
@@ -456,12 +468,12 @@ bool record_decode(const struct record_format *format, const void *bytes, size_t
 		return false;
 	if (header.type == PERF_RECORD_SWITCH) {
 		decode_switch(header.misc, record);
-		return take_trailer(&cursor, record);
+		return take_trailer(format, &cursor, record);
 	}
 	memset(record, 0, sizeof(*record));
 	if (header.type == PERF_RECORD_SAMPLE)
 		return decode_sample(format, &cursor, header.misc, record);
-	return take_trailer(&cursor, record) && decode_event(&header, &cursor, record);
+	return take_trailer(format, &cursor, record) && decode_event(&header, &cursor, record);
 }
 
 bool record_decode_event(const void *bytes, size_t size, struct record *record)
@@ -489,16 +501,18 @@ bool record_decode_switch(uint32_t type, uint16_t misc,
 	return true;
 }
 
-bool record_time(const void *bytes, size_t size, uint64_t *time_ns)
+bool record_time(const struct record_format *format, const void *bytes, size_t size,
+		 uint64_t *time_ns)
 {
 	struct perf_event_header header;
+	size_t id_size = format->ids ? sizeof(uint64_t) : 0;
 	if (size < sizeof(header))
 		return false;
 	memcpy(&header, bytes, sizeof(header));
-	size_t offset = sizeof(header) + 16; /* after IP and TID */
+	size_t offset = sizeof(header) + id_size + 16; /* after IP and TID */
 	if (header.type != PERF_RECORD_SAMPLE)
-		offset = size - 16; /* before CPU */
-	if (size < sizeof(header) + 16 || offset + sizeof(*time_ns) > size)
+		offset = size - id_size - 16; /* before CPU */
+	if (size < sizeof(header) + id_size + 16 || offset + sizeof(*time_ns) > size)
 		return false;
 	memcpy(time_ns, (const uint8_t *)bytes + offset, sizeof(*time_ns));
 	return true;
@@ -506,8 +520,8 @@ bool record_time(const void *bytes, size_t size, uint64_t *time_ns)
 
 bool record_has_stack(const struct record *record)
 {
-	return record->kind == RECORD_SAMPLE || record->kind == RECORD_WAIT ||
-	       record->kind == RECORD_WAKE;
+	return record->kind == RECORD_SAMPLE || record->kind == RECORD_EVENT ||
+	       record->kind == RECORD_WAIT || record->kind == RECORD_WAKE;
 }
 
 size_t record_leave_out(struct record *record)

@@ -13,20 +13,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct event_ids;
+
 /* The differences between formats. */
 struct record_format {
-	bool count;              /* samples carry the event's count (PERF_SAMPLE_READ, one event) */
-	bool lost;               /* counts are followed by lost (PERF_FORMAT_LOST) */
-	bool callchain;          /* samples carry the kernel's callchain */
-	bool registers;          /* samples carry user registers */
-	bool raw;                /* samples carry a raw field: empty, or a record of BPF (bpf/) */
-	bool stack;              /* samples carry a stack copy; needs registers */
+	bool count;     /* samples carry the event's count (PERF_SAMPLE_READ, one event) */
+	bool lost;      /* counts are followed by lost (PERF_FORMAT_LOST) */
+	bool callchain; /* samples carry the kernel's callchain */
+	bool registers; /* samples carry user registers */
+	bool raw;       /* samples carry a raw field: empty, or a record of BPF (bpf/) */
+	bool stack;     /* samples carry a stack copy; needs registers */
+	/* Records carry the id of their event (PERF_SAMPLE_IDENTIFIER), and some are of these.
+	 * NULL: no. */
+	struct event_ids *ids;
 	uint64_t deep_period_ns; /* of deep copies; 0: there are none */
 };
 
 enum record_kind {
 	RECORD_OTHER, /* of no interest here */
 	RECORD_SAMPLE,
+	RECORD_EVENT, /* a sample of an added event (perf/event_ids.h) */
 	RECORD_MMAP,
 	RECORD_COMM,
 	RECORD_FORK,
@@ -79,7 +85,8 @@ struct record_chain {
 };
 
 struct record_sample {
-	uint64_t ip; /* address of the hit: user or kernel */
+	uint32_t event; /* EVENT: from 1 on */
+	uint64_t ip;    /* address of the hit: user or kernel */
 	uint64_t count;
 	uint64_t period;
 	/* The kernel's part of its callchain, innermost first, without the kernel's markers:
@@ -184,8 +191,8 @@ struct record {
 	uint32_t tid;
 	uint32_t cpu;
 	union {
-		struct record_sample sample; /* SAMPLE and ENDING; of this in_kernel, period and,
-						with kernel frames, the callchain */
+		struct record_sample sample; /* SAMPLE, EVENT and ENDING; of this in_kernel, period
+						and, with kernel frames, the callchain */
 		struct record_look look;     /* LOOK; `sample` is its sample too */
 		struct record_wait wait;     /* WAIT and WAKE; `sample` is its sample too */
 		struct record_sync sync;     /* SYNC_...; likewise */
@@ -254,10 +261,11 @@ bool record_decode_switch(uint32_t type, uint16_t misc,
 			  struct record_switch *found);
 
 /* Only the time, cheaply. false as above. */
-bool record_time(const void *bytes, size_t size, uint64_t *time_ns);
+bool record_time(const struct record_format *format, const void *bytes, size_t size,
+		 uint64_t *time_ns);
 
-/* Whether it is of a kind with registers and a stack of user code, in `sample`: SAMPLE, WAIT, WAKE.
- */
+/* Whether it is of a kind with registers and a stack of user code, in `sample`: SAMPLE, EVENT,
+ * WAIT, WAKE. */
 bool record_has_stack(const struct record *record);
 
 /* Leaves such a record's stack out (RECORD_LEFT_OUT). Returns the stack's bytes. */

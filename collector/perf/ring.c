@@ -169,11 +169,12 @@ bool ring_next_switch(const struct ring *ring, uint64_t *seen, struct record_swi
 	uint64_t position;
 	while (step(ring, head, seen, &header, &position)) {
 		uint64_t trailer[RECORD_TRAILER_SIZE / 8];
+		size_t end_size = sizeof(trailer) + (ring->has_ids ? sizeof(uint64_t) : 0);
 		if ((header.type != PERF_RECORD_SWITCH && header.type != PERF_RECORD_EXIT) ||
-		    header.size < sizeof(header) + sizeof(trailer) || header.size % 8 != 0)
+		    header.size < sizeof(header) + end_size || header.size % 8 != 0)
 			continue;
 		/* The trailer may wrap, a word of it does not. */
-		position += header.size - sizeof(trailer);
+		position += header.size - end_size;
 		for (size_t i = 0; i < RECORD_TRAILER_SIZE / 8; i++)
 			memcpy(&trailer[i], ring->data + ((position + 8 * i) & mask), 8);
 		if (record_decode_switch(header.type, header.misc, (const uint8_t *)trailer, found))

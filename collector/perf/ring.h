@@ -19,6 +19,7 @@ struct ring {
 	void *page; /* the control page, followed by the data */
 	uint8_t *data;
 	size_t size;            /* bytes of data, a power of two */
+	bool has_ids;           /* a record ends with the id of its event (record_format.ids) */
 	uint64_t head;          /* as of the last refresh */
 	uint64_t tail;          /* consumed up to here */
 	uint64_t broken;        /* times the ring held invalid records */

@@ -1,6 +1,7 @@
 #include "collector/perf/sampler.h"
 
 #include "collector/bpf/sources.h"
+#include "collector/perf/added_events.h"
 #include "collector/perf/copy_size.h"
 #include "collector/perf/pid_namespace.h"
 #include "containers/array.h"
@@ -145,6 +146,8 @@ int sampler_init(struct sampler *sampler, const struct event_config *config,
 	sampler->config.sampling =
 		sampling_choose(config->sampling.kind, config->sampling.interval_ns,
 				config->sampling.seed);
+	event_ids_init(&sampler->ids);
+	sampler->config.ids = &sampler->ids;
 	raise_file_limit();
 	if (pid_namespace_check(failure) < 0)
 		return -1;
@@ -218,10 +221,17 @@ static void close_all(int **fds, size_t count)
 	*fds = NULL;
 }
 
+/* Of each thread, over all CPUs. */
+static size_t count_added(const struct sampler *sampler)
+{
+	return sampler->config.added_count * sampler->cpus.count;
+}
+
 static void close_events(const struct sampler *sampler, struct sampler_thread *thread)
 {
 	close_all(&thread->fds, sampler->cpus.count);
 	close_all(&thread->deep_fds, sampler->cpus.count);
+	close_all(&thread->added_fds, count_added(sampler));
 }
 
 static void unmap_rings(struct sampler *sampler)
@@ -245,6 +255,7 @@ void sampler_finish(struct sampler *sampler)
 	stack_source_close(sampler->source);
 	waits_source_close(sampler->waits);
 	switches_source_close(sampler->switches);
+	event_ids_finish(&sampler->ids);
 	free(sampler->refused);
 	free(sampler->threads);
 	cpus_finish(&sampler->cpus);
@@ -286,6 +297,19 @@ static bool is_file_limit(int error)
 	return error == EMFILE || error == ENFILE;
 }
 
+/* Opens a thread's added events, if there are any. 0, or -1 with errno and the thread closed. */
+static int open_added(struct sampler *sampler, struct sampler_thread *thread)
+{
+	if (sampler->config.added_count == 0)
+		return 0;
+	thread->added_fds = added_events_open(&sampler->config, &sampler->cpus, thread->tid);
+	int error = errno;
+	if (!thread->added_fds)
+		close_events(sampler, thread);
+	errno = error;
+	return thread->added_fds ? 0 : -1;
+}
+
 /* Opens a thread's events. 0, or -1 with errno. */
 static int open_events(struct sampler *sampler, struct sampler_thread *thread)
 {
@@ -301,7 +325,7 @@ static int open_events(struct sampler *sampler, struct sampler_thread *thread)
 		if (!thread->deep_fds && is_file_limit(errno))
 			give_up_deep(sampler);
 	}
-	return 0;
+	return open_added(sampler, thread);
 }
 
 /* Maps the rings, each on an idle event. 0, or -1 with errno and no ring mapped. */
@@ -310,8 +334,10 @@ static int map_rings(struct sampler *sampler)
 	sampler->rings = calloc(sampler->cpus.count, sizeof(*sampler->rings));
 	for (size_t i = 0; sampler->rings && i < sampler->cpus.count; i++) {
 		int fd = event_open_idle(&sampler->config, (int)sampler->cpus.numbers[i]);
-		if (fd >= 0 && ring_init(&sampler->rings[i], fd, sampler->ring_size) == 0)
+		if (fd >= 0 && ring_init(&sampler->rings[i], fd, sampler->ring_size) == 0) {
+			sampler->rings[i].has_ids = sampler->config.added_count > 0;
 			continue;
+		}
 		int error = errno;
 		if (fd >= 0)
 			close(fd);
@@ -355,10 +381,10 @@ static int open_rings(struct sampler *sampler)
 }
 
 /* Sends the records of the events to the rings. 0, or -1 with errno. */
-static int redirect_all(const struct sampler *sampler, const int *fds)
+static int redirect_all(const struct sampler *sampler, const int *fds, size_t count)
 {
-	for (size_t i = 0; fds && i < sampler->cpus.count; i++)
-		if (event_redirect(fds[i], sampler->rings[i].fd) < 0)
+	for (size_t i = 0; fds && i < count; i++)
+		if (event_redirect(fds[i], sampler->rings[i % sampler->cpus.count].fd) < 0)
 			return -1;
 	return 0;
 }
@@ -465,8 +491,10 @@ static int connect_thread(struct sampler *sampler, struct sampler_thread *thread
 	assert(!sampler->deep || !sampler->copies);
 	if (follow(sampler, thread->pid) < 0 || open_events(sampler, thread) < 0)
 		return -1;
-	if (redirect_all(sampler, thread->fds) == 0 &&
-	    redirect_all(sampler, thread->deep_fds) == 0) {
+	size_t cpus = sampler->cpus.count;
+	if (redirect_all(sampler, thread->fds, cpus) == 0 &&
+	    redirect_all(sampler, thread->deep_fds, cpus) == 0 &&
+	    redirect_all(sampler, thread->added_fds, count_added(sampler)) == 0) {
 		follow_waits(sampler, thread);
 		return 0;
 	}
@@ -539,7 +567,7 @@ enum {
 /* Events of the threads, of the rings, and of BPF (outputs and clocks). */
 static size_t count_files(const struct sampler *sampler, size_t threads)
 {
-	size_t events = threads + 1 + (sampler->source ? 2 : 0);
+	size_t events = threads * (1 + sampler->config.added_count) + 1 + (sampler->source ? 2 : 0);
 	return events * sampler->cpus.count + OTHER_FILES + (sampler->source ? SOURCE_FILES : 0);
 }
 
@@ -640,6 +668,8 @@ void sampler_stop(struct sampler *sampler)
 			event_disable(thread->fds[i]);
 		for (size_t i = 0; thread->deep_fds && i < sampler->cpus.count; i++)
 			event_disable(thread->deep_fds[i]);
+		for (size_t i = 0; thread->added_fds && i < count_added(sampler); i++)
+			event_disable(thread->added_fds[i]);
 	}
 }
 

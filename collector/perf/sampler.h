@@ -10,6 +10,7 @@
 #include "collector/message/failure.h"
 #include "collector/perf/cpu_events.h"
 #include "collector/perf/event.h"
+#include "collector/perf/event_ids.h"
 #include "collector/perf/ring.h"
 #include <pthread.h>
 #include <stdbool.h>
@@ -24,6 +25,7 @@ struct sampler_thread {
 	uint32_t family; /* the tracker's */
 	int *fds;        /* one per CPU; -1: none (the CPU went offline) */
 	int *deep_fds;   /* of the deep events, likewise; NULL: none */
+	int *added_fds;  /* of the added events, by event and CPU; NULL: none */
 };
 
 /* The source of stack copies. */
@@ -51,7 +53,8 @@ struct sampler {
 	struct sampler_thread *threads;
 	size_t thread_count;
 	size_t thread_capacity;
-	bool deep; /* threads have deep events too */
+	bool deep;            /* threads have deep events too */
+	struct event_ids ids; /* of the threads' added events */
 
 	enum sampler_source wanted;
 	bool limited;                     /* the size of the stack copies was given */
@@ -111,6 +114,9 @@ void sampler_stop(struct sampler *sampler);
 
 /* CPU time counted by the events of threads[index], and records lost, over all CPUs. */
 void sampler_read(const struct sampler *sampler, size_t index, struct event_reading *total);
+
+/* Number of an added event, from 1 on, and its records lost, over all threads and CPUs. */
+void sampler_read_event(const struct sampler *sampler, uint32_t event, struct event_reading *total);
 
 /* Losses of the CPUs' clocks: samples, and accounts of threads (bpf/stack_source.h). */
 uint64_t sampler_lost_ticks(const struct sampler *sampler);

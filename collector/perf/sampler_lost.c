@@ -1,4 +1,4 @@
-/* What the rings had no room for, and what it was. */
+/* What the rings had no room for, and what it was; counts of added events. */
 #include "collector/machine/clock.h"
 #include "collector/perf/sampler.h"
 #include <assert.h>
@@ -34,7 +34,13 @@ void sampler_missing_waits(const struct sampler *sampler, struct waits_source_mi
 		waits_source_missing(sampler->waits, missing);
 }
 
-/* Records refused by the ring so far, other than samples. */
+static uint64_t read_lost(const struct sampler *sampler, const int *fds, size_t index)
+{
+	struct event_reading one;
+	return fds && event_read(&sampler->config, fds[index], &one) == 0 ? one.lost : 0;
+}
+
+/* Records refused by the ring so far, other than samples of CPU time. */
 static uint64_t count_refused(struct sampler *sampler, size_t ring_index)
 {
 	uint64_t count = 0;
@@ -45,12 +51,12 @@ static uint64_t count_refused(struct sampler *sampler, size_t ring_index)
 	if (!sampler->config.has_lost)
 		return count;
 	pthread_mutex_lock(&sampler->lock);
-	for (size_t t = 0; sampler->deep && t < sampler->thread_count; t++) {
-		const int *fds = sampler->threads[t].deep_fds;
-		struct event_reading one;
-		if (fds && event_read(&sampler->config, fds[ring_index], &one) == 0)
-			count += one.lost;
-	}
+	for (size_t t = 0; sampler->deep && t < sampler->thread_count; t++)
+		count += read_lost(sampler, sampler->threads[t].deep_fds, ring_index);
+	for (size_t t = 0; t < sampler->thread_count; t++)
+		for (uint32_t i = 0; i < sampler->config.added_count; i++)
+			count += read_lost(sampler, sampler->threads[t].added_fds,
+					   i * sampler->cpus.count + ring_index);
 	pthread_mutex_unlock(&sampler->lock);
 	return count;
 }
@@ -94,4 +100,21 @@ uint64_t sampler_take_switches(struct sampler *sampler, size_t ring_index, uint6
 				 ? cpu_events_take_lost(&sampler->cpu_events, ring_index, lost)
 				 : elapsed_ns / sampler->config.sampling.tick_ns + 1;
 	return lost > ticks ? lost - ticks : 0;
+}
+
+void sampler_read_event(const struct sampler *sampler, uint32_t event, struct event_reading *total)
+{
+	size_t cpus = sampler->cpus.count;
+	assert(event > 0 && event <= sampler->config.added_count);
+	*total = (struct event_reading){0};
+	for (size_t t = 0; t < sampler->thread_count; t++) {
+		const int *fds = sampler->threads[t].added_fds;
+		for (size_t i = (event - 1) * cpus; fds && i < event * cpus; i++) {
+			struct event_reading one;
+			if (event_read(&sampler->config, fds[i], &one) < 0)
+				continue;
+			total->count_ns += one.count_ns;
+			total->lost += one.lost;
+		}
+	}
 }

@@ -222,8 +222,9 @@ static void consume(const struct source *source, size_t size)
 	free(entry);
 }
 
-static bool time_of(const void *bytes, size_t size, uint64_t *time_ns)
+static bool time_of(const struct source *source, const void *bytes, size_t size, uint64_t *time_ns)
 {
+	(void)source;
 	const struct entry *entry = bytes;
 	(void)size;
 	*time_ns = entry->time_ns;

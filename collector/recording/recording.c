@@ -259,7 +259,7 @@ static int begin(struct recording *recording, struct failure *failure)
 	const struct recording_request *request = recording->request;
 	set_clock(recording);
 	if (emit_create(request->path, request->result, &recording->clock,
-			recording->notes.interval_ns, &recording->emit, failure) < 0)
+			recording->notes.interval_ns, NULL, &recording->emit, failure) < 0)
 		return -1;
 	const struct analysis_config config = {.switches = recording->notes.has_states,
 					       .waits = recording->notes.waits != NULL,

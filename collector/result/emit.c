@@ -37,11 +37,13 @@ static void describe_code(TBRW_U32 code, int error, char *text, size_t size)
 }
 
 int emit_create(const char *path, const char *name, const struct profile_clock *clock,
-		uint64_t interval_ns, struct emit **result, struct failure *failure)
+		uint64_t interval_ns, const char *const *events, struct emit **result,
+		struct failure *failure)
 {
 	struct profile_run run = {.clock = *clock,
 				  .interval_ns = interval_ns,
-				  .event_name = "CPU Time"};
+				  .event_name = "CPU Time",
+				  .added_events = events};
 	struct emit *emit = calloc(1, sizeof(*emit));
 	if (!emit)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");

@@ -13,9 +13,10 @@
 
 struct emit;
 
-/* Creates the result file at path; messages call it name. */
+/* Creates the result file at path; messages call it name. events: as profile_run.added_events. */
 int emit_create(const char *path, const char *name, const struct profile_clock *clock,
-		uint64_t interval_ns, struct emit **emit, struct failure *failure);
+		uint64_t interval_ns, const char *const *events, struct emit **emit,
+		struct failure *failure);
 
 struct host;
 

@@ -84,6 +84,8 @@ static int set_up(struct session *session, struct failure *failure)
 		.kernel = options->kernel,
 		.on_exec = session_is_launch(session),
 	};
+	config.added_count = options->event_count;
+	memcpy(config.added, options->events, sizeof(config.added));
 	session->clock = clock_calibrate();
 	static const enum sampler_source sources[] = {
 		[OPTIONS_UNWIND_AUTO] = SAMPLER_AUTO,
@@ -91,6 +93,9 @@ static int set_up(struct session *session, struct failure *failure)
 		[OPTIONS_UNWIND_BPF] = SAMPLER_BPF,
 		[OPTIONS_UNWIND_NONE] = SAMPLER_COPY,
 	};
+	const char *events[PROFILE_EVENTS_MAX + 1] = {NULL};
+	for (uint32_t i = 0; i < options->event_count; i++)
+		events[i] = options->events[i].name;
 	enum sampler_source source = is_sampled ? sources[options->unwind] : SAMPLER_COPY;
 	if (sampler_init(&session->sampler, &config, source, failure) < 0 ||
 	    session_open_waits(session, failure) < 0)
@@ -101,7 +106,7 @@ static int set_up(struct session *session, struct failure *failure)
 	if (result_create(&session->result, options->result_dir, options->analysis->suffix,
 			  failure) < 0 ||
 	    emit_create(session->result.through, session->result.file, &session->clock,
-			options->interval_ns, &session->emit, failure) < 0 ||
+			options->interval_ns, events, &session->emit, failure) < 0 ||
 	    result_hold(&session->result, failure) < 0)
 		return -1;
 	session->tracker = tracker_create(&session->sampler, session->emit);

@@ -152,6 +152,32 @@ static void note_states(struct session *session)
 			  .value = allowed);
 }
 
+static void note_events(struct session *session)
+{
+	const struct options *options = session->options;
+	for (uint32_t i = 0; i < options->event_count; i++) {
+		const struct event_choice *event = &options->events[i];
+		emit_note(session->emit, PROFILE_NOTE_EVENT_ADDED, session->start_ns,
+			  .value = i + 1,
+			  .tid = event->period < UINT32_MAX ? (uint32_t)event->period : UINT32_MAX,
+			  .text = event->name);
+	}
+}
+
+/* The events' own totals. */
+static void note_event_counts(struct session *session)
+{
+	for (uint32_t i = 1; i <= session->options->event_count; i++) {
+		struct event_reading total;
+		sampler_read_event(&session->sampler, i, &total);
+		emit_note(session->emit, PROFILE_NOTE_EVENT_COUNT, session->end_ns,
+			  .value = total.count_ns, .tid = i);
+		if (total.lost > 0)
+			emit_note(session->emit, PROFILE_NOTE_EVENT_LOST, session->end_ns,
+				  .value = total.lost, .tid = i);
+	}
+}
+
 void session_note_start(struct session *session)
 {
 	const struct options *options = session->options;
@@ -164,6 +190,7 @@ void session_note_start(struct session *session)
 	emit_note(emit, PROFILE_NOTE_ANALYSIS, now, .text = options->analysis->name);
 	emit_note(emit, PROFILE_NOTE_COMMAND, now, .pid = pid, .text = session->command);
 	note_sampling(session);
+	note_events(session);
 	emit_note(emit, PROFILE_NOTE_STACK_SIZE, now, .value = session->sampler.config.stack_size);
 	emit_note(emit, PROFILE_NOTE_STACK_SOURCE, now,
 		  .value = session->sampler.copies ? PROFILE_STACKS_BY_BPF
@@ -269,6 +296,7 @@ void session_note_end(struct session *session)
 	if (drained.out_of_order > 0)
 		emit_note(emit, PROFILE_NOTE_OUT_OF_ORDER, now, .value = drained.out_of_order);
 	session_note_lost_waits(session);
+	note_event_counts(session);
 	session_note_preload_end(session);
 	emit_note(emit, PROFILE_NOTE_ELAPSED, now, .value = now - session->start_ns);
 	if (session->target.ended)
@@ -328,6 +356,12 @@ void session_report(const struct session *session)
 		 (unsigned long long)counts.samples, counts.samples == 1 ? "" : "s", lost,
 		 (unsigned long long)counts.threads, counts.threads == 1 ? "" : "s",
 		 (double)(session->end_ns - session->start_ns) / 1e9, session->result.directory);
+	for (uint32_t i = 1; i <= session->options->event_count; i++) {
+		struct event_reading total;
+		sampler_read_event(&session->sampler, i, &total);
+		log_line(session->log, LOG_NORMAL, "%llu %s", (unsigned long long)total.count_ns,
+			 session->options->events[i - 1].name);
+	}
 	say_states(session, counts.cpu_ns + counts.unattributed_ns);
 	session_say_observed(session);
 	drain_counts(session->drain, &drained);

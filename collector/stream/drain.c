@@ -224,7 +224,8 @@ static void choose(struct drain *drain, struct record *record)
 	if (sample->choice != RECORD_UNDECIDED)
 		return;
 	sample->choice = RECORD_KEPT;
-	if (!sampling_keeps(&drain->sampler->config.sampling, sample->period, record->tid,
+	if (record->kind == RECORD_SAMPLE &&
+	    !sampling_keeps(&drain->sampler->config.sampling, sample->period, record->tid,
 			    record->time_ns)) {
 		drain->left_out_bytes += record_leave_out(record);
 		sample->choice = RECORD_TICK;
@@ -267,7 +268,7 @@ static bool complete(struct drain *drain, struct record *record)
 		queue_put(drain->queue, &unfinished);
 	if (!assembly_add(drain->assembly, record))
 		return false;
-	if (record->kind == RECORD_SAMPLE)
+	if (record->kind == RECORD_SAMPLE || record->kind == RECORD_EVENT)
 		choose(drain, record);
 	if (record->kind == RECORD_LOST)
 		return count_lost(drain, record);

@@ -51,7 +51,8 @@ static void load_head(struct merge *merge, size_t index)
 	const struct source *source = &merge->sources[index];
 	head->is_present = false;
 	while (!head->is_present && source->kind->peek(source, &head->bytes, &head->size)) {
-		head->is_present = source->kind->time(head->bytes, head->size, &head->time_ns);
+		head->is_present =
+			source->kind->time(source, head->bytes, head->size, &head->time_ns);
 		if (!head->is_present) {
 			merge->counts.malformed++;
 			source->kind->consume(source, head->size);

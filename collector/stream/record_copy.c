@@ -14,6 +14,7 @@ static struct pieces find_pieces(const struct record *record)
 	const struct record_sample *sample = &record->sample;
 	switch (record->kind) {
 	case RECORD_SAMPLE:
+	case RECORD_EVENT:
 	case RECORD_ENDING:
 	case RECORD_WAIT:
 	case RECORD_WAKE:
@@ -42,6 +43,7 @@ static void relocate(struct record *record, uint8_t *const at[2])
 {
 	switch (record->kind) {
 	case RECORD_SAMPLE:
+	case RECORD_EVENT:
 	case RECORD_ENDING:
 	case RECORD_WAIT:
 	case RECORD_WAKE:

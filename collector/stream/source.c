@@ -23,5 +23,11 @@ static bool decode_record(const struct source *source, const void *bytes, size_t
 	return record_decode(source->format, bytes, size, record);
 }
 
+static bool find_time(const struct source *source, const void *bytes, size_t size,
+		      uint64_t *time_ns)
+{
+	return record_time(source->format, bytes, size, time_ns);
+}
+
 const struct source_kind source_ring = {refresh_ring, peek_ring,     consume_ring,
-					record_time,  decode_record, NULL};
+					find_time,    decode_record, NULL};

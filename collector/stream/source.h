@@ -28,7 +28,8 @@ struct source_kind {
 
 	/* A record's time, and all of the record, which may point into the bytes. false: not a
 	 * record. */
-	bool (*time)(const void *bytes, size_t size, uint64_t *time_ns);
+	bool (*time)(const struct source *source, const void *bytes, size_t size,
+		     uint64_t *time_ns);
 	bool (*decode)(const struct source *source, const void *bytes, size_t size,
 		       struct record *record);
 

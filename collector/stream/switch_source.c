@@ -154,8 +154,10 @@ static void consume(const struct source *source, size_t size)
 		state->now.part++;
 }
 
-static bool find_time(const void *bytes, size_t size, uint64_t *time_ns)
+static bool find_time(const struct source *source, const void *bytes, size_t size,
+		      uint64_t *time_ns)
 {
+	(void)source;
 	const struct switch_now *now = bytes;
 	(void)size;
 	*time_ns = now->time_ns;

@@ -91,8 +91,10 @@ static void consume_looks(const struct source *source, size_t size)
 	free(entry);
 }
 
-static bool time_look(const void *bytes, size_t size, uint64_t *time_ns)
+static bool time_look(const struct source *source, const void *bytes, size_t size,
+		      uint64_t *time_ns)
 {
+	(void)source;
 	(void)size; /* our own entries are whole */
 	*time_ns = ((const struct looks_entry *)bytes)->time_ns;
 	return true;

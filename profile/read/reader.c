@@ -69,6 +69,7 @@ static const struct stage {
 	{load_collected, false},                 /* streams */
 	{find_start, false},                     /* clocks, notes */
 	{profile_reader_divide_accounts, false}, /* threads, notes */
+	{profile_reader_find_events, false},     /* notes */
 	{profile_reader_load_host, false},
 	{profile_reader_load_lives, false},   /* threads */
 	{profile_reader_load_modules, false}, /* lives, mappings; seals the binder */

@@ -49,7 +49,7 @@ void profile_reader_close(struct profile_reader *reader); /* accepts NULL */
 bool profile_reader_complete(const struct profile_reader *reader);
 
 /* Counts of records; indices run from 0. */
-uint64_t profile_reader_sample_count(const struct profile_reader *reader);
+uint64_t profile_reader_sample_count(const struct profile_reader *reader); /* of all events */
 uint32_t profile_reader_image_count(const struct profile_reader *reader);
 uint32_t profile_reader_frame_count(const struct profile_reader *reader);
 uint32_t profile_reader_node_count(const struct profile_reader *reader); /* at least 1: the root */
@@ -81,7 +81,15 @@ enum profile_sampling profile_reader_sampling(const struct profile_reader *reade
 /* The event whose numbers stand in place of all CPU times (PROFILE_NOTE_EVENT); NULL: they are CPU
  * times. Lives as long as the reader. */
 const char *profile_reader_counted_event(const struct profile_reader *reader);
-/* PROFILE_NOTE_INTERVAL; 0: not known. */
+/* How many events the result has samples of beside CPU time (PROFILE_NOTE_EVENT_ADDED), and their
+ * names, from 1 on. */
+uint32_t profile_reader_event_count(const struct profile_reader *reader);
+const char *profile_reader_event_name(const struct profile_reader *reader, uint32_t event);
+/* From now on gives the samples of this event alone, its numbers in place of CPU time (a counted
+ * event), and the threads' as their accounts. Once, before the samples are read; reads all of them.
+ * VT_BAD_PARAMETER: there is no such event. */
+TBRW_U32 profile_reader_choose_event(struct profile_reader *reader, uint32_t event);
+/* PROFILE_NOTE_INTERVAL, of a chosen event 1; 0: not known. */
 uint64_t profile_reader_interval_ns(const struct profile_reader *reader);
 
 /* CPU time left in no thread's account after the threads got their parts by unseen_ns. */
@@ -173,6 +181,7 @@ struct profile_sample_info {
 	uint32_t cpu;
 	uint16_t cs; /* code selector */
 	bool is_32bit;
+	uint8_t event;    /* 0: CPU time */
 	uint32_t process; /* indices; PROFILE_NONE: not known */
 	uint32_t thread;
 	uint32_t module;
@@ -187,7 +196,8 @@ typedef void profile_reader_watcher(uint64_t samples, void *user);
 void profile_reader_watch(struct profile_reader *reader, profile_reader_watcher *watcher,
 			  void *user);
 
-/* All samples in file order. VT_SUCCESS also after a stop by the callback. */
+/* All samples of CPU time, or of the chosen event, in file order. VT_SUCCESS also after a stop by
+ * the callback. */
 TBRW_U32 profile_reader_each_sample(struct profile_reader *reader,
 				    profile_sample_callback *callback, void *user);
 

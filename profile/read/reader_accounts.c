@@ -84,7 +84,7 @@ TBRW_U32 profile_reader_divide_accounts(struct profile_reader *reader)
 
 enum profile_sampling profile_reader_sampling(const struct profile_reader *reader)
 {
-	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+	for (uint32_t i = 0; reader->event == 0 && i < profile_reader_note_count(reader); i++) {
 		const struct profile_note *note = profile_reader_note(reader, i);
 		if (note->kind == PROFILE_NOTE_SAMPLING &&
 		    (note->value == PROFILE_SAMPLING_THREADS ||
@@ -96,6 +96,8 @@ enum profile_sampling profile_reader_sampling(const struct profile_reader *reade
 
 const char *profile_reader_counted_event(const struct profile_reader *reader)
 {
+	if (reader->event > 0)
+		return profile_reader_event_name(reader, reader->event);
 	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
 		const struct profile_note *note = profile_reader_note(reader, i);
 		if (note->kind == PROFILE_NOTE_EVENT && note->value == 1)
@@ -108,6 +110,8 @@ uint64_t profile_reader_interval_ns(const struct profile_reader *reader)
 {
 	uint64_t interval_ns = 0;
 
+	if (reader->event > 0)
+		return 1;
 	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++)
 		if (profile_reader_note(reader, i)->kind == PROFILE_NOTE_INTERVAL)
 			interval_ns = profile_reader_note(reader, i)->value;

@@ -121,6 +121,8 @@ static TBRW_U32 see_sample(struct profile_reader *reader, uint64_t index,
 		};
 	}
 	struct profile_thread_info *thread = &reader->threads[at];
+	if (!profile_reader_is_of(reader, sample, 0))
+		return VT_SUCCESS;
 	thread->samples += thread->samples < UINT32_MAX;
 	thread->cpu_ns = add_saturating(thread->cpu_ns, stack->cpu_ns);
 	thread->sampled_ns = thread->cpu_ns;

@@ -93,6 +93,8 @@ struct profile_reader {
 	struct profile_sample_layout layout;
 	uint64_t weight_ns[PROFILE_EVENT_COUNT]; /* of a plain file's sample, by its event */
 	uint64_t sample_count;
+	uint32_t event_count; /* beside CPU time */
+	uint32_t event;       /* whose samples are given; 0: CPU time */
 	struct profile_sample_batch *batch;
 	profile_reader_watcher *watcher;
 	void *watcher_user;
@@ -167,6 +169,18 @@ void profile_reader_close_external(struct profile_reader *reader);
 /* Gives the threads their parts of the time in no account; comes after the records. */
 TBRW_U32 profile_reader_divide_accounts(struct profile_reader *reader);
 
+/* ---- reader_event.c ---- */
+
+/* Counts the events that the notes name. */
+TBRW_U32 profile_reader_find_events(struct profile_reader *reader);
+
+/* Whether a sample is of that event. Those of a plain file are of any. */
+static inline bool profile_reader_is_of(const struct profile_reader *reader,
+					const struct profile_sample_record *sample, uint32_t event)
+{
+	return reader->event_count == 0 || sample->pc.eventIndex == event;
+}
+
 /* ---- reader_host.c ---- */
 TBRW_U32 profile_reader_load_host(struct profile_reader *reader);
 
@@ -225,5 +239,9 @@ typedef TBRW_U32 profile_raw_sample_callback(struct profile_reader *reader, uint
 					     const DATA_BIND_STRUCT *bind, void *user);
 TBRW_U32 profile_reader_each_raw_sample(struct profile_reader *reader, bool with_bind,
 					profile_raw_sample_callback *callback, void *user);
+
+/* As profile_reader_each_sample, of all events. */
+TBRW_U32 profile_reader_each_of_all(struct profile_reader *reader,
+				    profile_sample_callback *callback, void *user);
 
 #endif

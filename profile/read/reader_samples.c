@@ -305,6 +305,7 @@ void profile_reader_close_samples(struct profile_reader *reader)
 struct sample_pass {
 	profile_sample_callback *callback;
 	void *user;
+	bool is_all; /* events */
 };
 
 /* Ends a pass after the callback's stop; nobody outside sees this code. */
@@ -347,6 +348,8 @@ static TBRW_U32 pass_sample(struct profile_reader *reader, uint64_t index,
 			    void *user)
 {
 	const struct sample_pass *pass = user;
+	if (!pass->is_all && !profile_reader_is_of(reader, sample, reader->event))
+		return VT_SUCCESS;
 	struct profile_sample_info info = {
 		.index = index,
 		.tsc = sample->tsc.tsc,
@@ -357,6 +360,7 @@ static TBRW_U32 pass_sample(struct profile_reader *reader, uint64_t index,
 		.cpu = sample->pc.cpuNum,
 		.cs = sample->pc.cs,
 		.is_32bit = sample->pc.codeMode == TBRW_MODE_32BIT,
+		.event = sample->pc.eventIndex,
 		.stack = *stack,
 	};
 
@@ -383,12 +387,21 @@ void profile_reader_watch(struct profile_reader *reader, profile_reader_watcher 
 	reader->watcher_user = user;
 }
 
+static TBRW_U32 pass_all(struct profile_reader *reader, struct sample_pass *pass)
+{
+	TBRW_U32 code = profile_reader_each_raw_sample(reader, reader->is_bound, pass_sample, pass);
+
+	return code == PASS_STOPPED ? VT_SUCCESS : code;
+}
+
 TBRW_U32 profile_reader_each_sample(struct profile_reader *reader,
 				    profile_sample_callback *callback, void *user)
 {
-	struct sample_pass pass = {.callback = callback, .user = user};
-	TBRW_U32 code =
-		profile_reader_each_raw_sample(reader, reader->is_bound, pass_sample, &pass);
+	return pass_all(reader, &(struct sample_pass){.callback = callback, .user = user});
+}
 
-	return code == PASS_STOPPED ? VT_SUCCESS : code;
+TBRW_U32 profile_reader_each_of_all(struct profile_reader *reader,
+				    profile_sample_callback *callback, void *user)
+{
+	return pass_all(reader, &(struct sample_pass){callback, user, true});
 }

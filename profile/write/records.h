@@ -22,6 +22,7 @@ struct profile_sample {
 	uint16_t cpu; /* 0..4095 */
 	uint16_t cs;  /* code selector: 0x33 64-bit user, 0x23 32-bit user, 0x10 kernel */
 	bool is_32bit;
+	uint8_t event; /* PROFILE_NOTE_EVENT_ADDED; 0: CPU time */
 	struct profile_stack stack;
 };
 

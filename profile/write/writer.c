@@ -86,7 +86,7 @@ TBRW_U32 profile_writer_create(const char *path, const struct profile_run *run,
 	if (code == VT_SUCCESS)
 		code = open_sections(made->file);
 	if (code == VT_SUCCESS)
-		code = profile_writer_open_samples(made, run->event_name);
+		code = profile_writer_open_samples(made, run);
 	if (code == VT_SUCCESS)
 		code = profile_writer_open_streams(made, 0, PROFILE_STREAM_COLLECTED);
 	if (code == VT_SUCCESS)

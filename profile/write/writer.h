@@ -30,6 +30,9 @@ struct profile_run {
 	bool is_timeless;
 	uint64_t interval_ns;
 	const char *event_name; /* "CPU Time" */
+	/* Names of the events 1, 2, ... of samples, PROFILE_EVENTS_MAX at most, and NULL behind
+	 * them; PROFILE_NOTE_EVENT_ADDED is the caller's. NULL: none. */
+	const char *const *added_events;
 };
 
 /* Known only at the end; goes to the stream info of stream 0. */

@@ -70,7 +70,7 @@ TBRW_U32 profile_writer_put_thread(struct profile_writer *writer,
 /* ---- writer_samples.c ---- */
 
 /* Opens stream 0 and writes its sections known before the first sample. */
-TBRW_U32 profile_writer_open_samples(struct profile_writer *writer, const char *event_name);
+TBRW_U32 profile_writer_open_samples(struct profile_writer *writer, const struct profile_run *run);
 /* Writes the information of stream 0 and closes it. */
 TBRW_U32 profile_writer_close_samples(struct profile_writer *writer,
 				      const struct profile_run_end *end);

@@ -16,32 +16,43 @@ static uint64_t interval_us(const struct profile_writer *writer)
 	return us ? us : 1;
 }
 
-static TBRW_U32 write_event(struct profile_writer *writer, const char *event_name)
+static TBRW_U32 add_event(struct profile_writer *writer, TBRW_U32 id, const char *name)
 {
-	if (!profile_wide_set(&writer->name, event_name))
+	bool is_time = id == SAMPLE_EVENT_ID;
+
+	if (!profile_wide_set(&writer->name, name))
 		return VT_NO_MEMORY;
 	TBRW_EVENT event = {
 		.event_size = sizeof(event),
-		.event_id = SAMPLE_EVENT_ID,
-		.event_flags = TBRW_EVENT_TBS,
-		.event_sav = interval_us(writer),
+		.event_id = id,
+		.event_flags = is_time ? TBRW_EVENT_TBS : TBRW_EVENT_EBS,
+		.event_sav = is_time ? interval_us(writer) : 1,
 		.event_name.soi_ptr = writer->name.text,
 	};
+	return TBRW_add_event(writer->file, 0, &event);
+}
+
+static TBRW_U32 write_events(struct profile_writer *writer, const struct profile_run *run)
+{
+	const char *const *added = run->added_events;
 	TBRW_U32 code =
 		TBRW_writing_stream_section(writer->file, 0, TBRW_EVENT_DESCRIPTION_SECTION);
+
 	if (code == VT_SUCCESS)
-		code = TBRW_add_event(writer->file, 0, &event);
+		code = add_event(writer, SAMPLE_EVENT_ID, run->event_name);
+	for (TBRW_U32 i = 0; added && added[i] && code == VT_SUCCESS; i++)
+		code = add_event(writer, SAMPLE_EVENT_ID + 1 + i, added[i]);
 	if (code == VT_SUCCESS)
 		code = TBRW_done_stream_section(writer->file, 0, TBRW_EVENT_DESCRIPTION_SECTION);
 	return code;
 }
 
-TBRW_U32 profile_writer_open_samples(struct profile_writer *writer, const char *event_name)
+TBRW_U32 profile_writer_open_samples(struct profile_writer *writer, const struct profile_run *run)
 {
 	TBRW_U32 code = TBRW_writing_stream(writer->file, 0);
 
 	if (code == VT_SUCCESS)
-		code = write_event(writer, event_name);
+		code = write_events(writer, run);
 	if (code == VT_SUCCESS)
 		code = profile_stream_describe(writer->file, 0, profile_stream_sample_spec());
 	if (code == VT_SUCCESS)
@@ -64,7 +75,7 @@ static void encode_sample(const struct profile_writer *writer, const struct prof
 				.codeMode = sample->is_32bit ? TBRW_MODE_32BIT : TBRW_MODE_64BIT,
 				.tid = sample->tid,
 				.pidRecIndex = sample->pid,
-				.eventIndex = SAMPLE_EVENT_ID,
+				.eventIndex = sample->event,
 				.tidIsRaw = 1,
 				.IA64PC = 1,
 				.pidRecIndexRaw = 1,

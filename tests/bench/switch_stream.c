@@ -230,7 +230,7 @@ static int run(const char *path, struct stream *stream, uint64_t seconds)
 	struct keeper *keeper = calloc(1, sizeof(*keeper));
 	struct emit *emit;
 	pthread_t feeder;
-	if (!keeper || emit_create(path, path, &clock, 10000000, &emit, &failure) < 0)
+	if (!keeper || emit_create(path, path, &clock, 10000000, NULL, &emit, &failure) < 0)
 		return 2;
 	struct tracker *tracker = tracker_create_recorded(&sampler, emit, 0);
 	keeper->analyzer =

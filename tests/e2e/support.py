@@ -211,8 +211,8 @@ def report(result, kind, *options):
   return list(csv.DictReader(io.StringIO(text)))
 
 
-def summary(result):
-  return json.loads(run_tool('tbreport', 'summary', result, '--format', 'json').stdout)
+def summary(result, *options):
+  return json.loads(run_tool('tbreport', 'summary', result, '--format', 'json', *options).stdout)
 
 
 def unattributed(result):

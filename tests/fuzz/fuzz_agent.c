@@ -51,7 +51,7 @@ static void take_all(const struct source *source)
 	source->kind->refresh(source);
 	while (source->kind->peek(source, &bytes, &size)) {
 		struct record record;
-		expect(source->kind->time(bytes, size, &time_ns));
+		expect(source->kind->time(source, bytes, size, &time_ns));
 		expect(time_ns >= last_ns);
 		last_ns = time_ns;
 		if (source->kind->decode(source, bytes, size, &record)) {

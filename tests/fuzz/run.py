@@ -217,7 +217,7 @@ def look_seeds(_source, _directory, folder):
 
 def analysis_file_seeds(source, _directory, folder):
   """The examples, and each key of the man page by itself."""
-  for name in ('io', 'locks'):
+  for name in ('execs', 'faults', 'io', 'locks'):
     shutil.copy(f'{source}/docs/examples/{name}.analysis', folder)
   for number, key in enumerate(('base', 'sampling', 'interval', 'switches', 'waits', 'wait-source', 'stacks')):
     with open(f'{folder}/{number}', 'w', encoding='ascii') as file:

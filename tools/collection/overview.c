@@ -244,6 +244,33 @@ static void take_unwinding(struct overview *overview, const struct profile_reade
 	}
 }
 
+/* Of a result with several events. */
+static void take_chosen_event(struct overview *overview, const struct profile_reader *reader)
+{
+	uint64_t lost = 0;
+	if (!overview->is_counted || profile_reader_event_count(reader) == 0)
+		return;
+	overview->event = profile_reader_counted_event(reader);
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		const struct profile_note *note = profile_reader_note(reader, i);
+		if (note->kind == PROFILE_NOTE_EVENT_LOST &&
+		    strcmp(profile_reader_event_name(reader, note->tid), overview->event) == 0)
+			lost += note->value;
+	}
+	overview->notes[PROFILE_NOTE_SAMPLES_LOST] = known(lost);
+}
+
+uint64_t overview_event_count(const struct profile_reader *reader, uint32_t event)
+{
+	uint64_t count = 0;
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		const struct profile_note *note = profile_reader_note(reader, i);
+		if (note->kind == PROFILE_NOTE_EVENT_COUNT && note->tid == event)
+			count += note->value;
+	}
+	return count;
+}
+
 void overview_collect(const struct profile_reader *reader, const struct tally *tally,
 		      const char *path, struct overview *overview)
 {
@@ -258,6 +285,7 @@ void overview_collect(const struct profile_reader *reader, const struct tally *t
 		take_note(overview, note, profile_reader_text(reader, note->text));
 	}
 	overview->is_counted = profile_reader_counted_event(reader) != NULL;
+	take_chosen_event(overview, reader);
 	take_clocks(overview, reader);
 	take_unwinding(overview, reader);
 	overview->unattributed_ns = profile_reader_unattributed_ns(reader);

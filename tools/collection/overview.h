@@ -15,7 +15,7 @@ struct overview_number {
 	uint64_t is_known; /* or 0 */
 };
 
-#define OVERVIEW_NOTES (PROFILE_NOTE_WAITS_HIDDEN + 1)
+#define OVERVIEW_NOTES (PROFILE_NOTE_EVENT_LOST + 1)
 
 struct overview {
 	/* By enum profile_note_kind: the sum of notes to add up, 0 without any; of other kinds the
@@ -47,6 +47,9 @@ struct overview {
 /* path: of the tb5 file, "": its size is not asked for. Texts live as long as the reader. */
 void overview_collect(const struct profile_reader *reader, const struct tally *tally,
 		      const char *path, struct overview *overview);
+
+/* The kernel's count of an event that the result has samples of, from 1 on. */
+uint64_t overview_event_count(const struct profile_reader *reader, uint32_t event);
 
 /* Prints one line on the share of wrong frames among guesses with a known truth; nothing if there
  * are neither guessed stacks nor tries. guessed: number of guessed stacks. */

@@ -150,6 +150,25 @@ static bool is_lost_estimated(const struct overview *overview)
 	       overview->notes[PROFILE_NOTE_STACK_SOURCE].value != PROFILE_STACKS_BY_BPF;
 }
 
+/* The kernel's counts, whatever the filter; the samples have a report of their own each. */
+static void print_events(const struct profile_reader *reader, FILE *stream)
+{
+	for (uint32_t i = 1; i <= profile_reader_event_count(reader); i++) {
+		lines_label(stream, i == 1 ? "Counted Events:" : "");
+		fprintf(stream, "%" PRIu64 " %s (--event %s)\n", overview_event_count(reader, i),
+			profile_reader_event_name(reader, i), profile_reader_event_name(reader, i));
+	}
+}
+
+static void put_events(struct json_object *object, const struct profile_reader *reader)
+{
+	struct json_object *events = json_object_new_object();
+	for (uint32_t i = 1; i <= profile_reader_event_count(reader); i++)
+		json_object_object_add(events, profile_reader_event_name(reader, i),
+				       json_object_new_uint64(overview_event_count(reader, i)));
+	json_object_object_add(object, "events", events);
+}
+
 /* Lost are samples of the whole run, whatever the filter. */
 static void print_samples(const struct tally *tally, const struct overview *overview,
 			  bool is_filtered, FILE *stream)
@@ -318,6 +337,7 @@ static void print_as_text(const struct report_input *input, const struct overvie
 	print_times(input, overview, lines.stream);
 	states_overview_print(states, lines.stream);
 	print_samples(&input->tally, overview, input->options->filter.count > 0, lines.stream);
+	print_events(input->reader, lines.stream);
 	print_advice(input, overview, lines.stream);
 	overview_warn(overview, input->reader, print_warning, lines.stream);
 	lines_end(&lines, LINES_LABEL_WIDTH, width, stream);
@@ -465,6 +485,8 @@ static struct json_object *summary_object(const struct report_input *input,
 		else
 			put_member(object, members[i].key, members[i].value);
 	}
+	if (profile_reader_event_count(input->reader) > 0)
+		put_events(object, input->reader);
 	if (states->concurrency)
 		put_member(object, "states", states_overview_object(states));
 	if (notes[PROFILE_NOTE_WAITS].is_known) {
@@ -543,11 +565,14 @@ TBRW_U32 report_summary_print(const struct report_input *all, FILE *stream, unsi
 	if (filter_needs_function(&all->options->filter))
 		take_functions(all, &taken.tally);
 	overview_collect(input->reader, &input->tally, input->path, &overview);
-	TBRW_U32 code =
-		states_overview_collect(&states, input,
-					overview.cpu_ns +
-						tally_threadless_ns(input->reader,
-								    &input->options->filter));
+	uint64_t cpu_ns =
+		overview.cpu_ns + tally_threadless_ns(input->reader, &input->options->filter);
+	TBRW_U32 code = VT_SUCCESS;
+	/* Numbers of events are no times to compare with. */
+	if (overview.is_counted)
+		states = (struct states_overview){0};
+	else
+		code = states_overview_collect(&states, input, cpu_ns);
 	if (code != VT_SUCCESS)
 		return code;
 	if (input->options->format->id == TABLE_FORMAT_TEXT)

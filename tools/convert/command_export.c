@@ -234,10 +234,29 @@ static int take_wall(struct exporting *exporting)
 /* Whether the time of waits belongs to the export. */
 static bool wants_wall(const struct export_request *request, const struct profile_reader *reader)
 {
-	bool has_times =
-		profile_reader_states(reader) != 0 || profile_reader_wait_sources(reader) != 0;
+	/* Of several events the one that is shown. */
+	bool is_event =
+		profile_reader_event_count(reader) > 0 && profile_reader_counted_event(reader);
+	bool has_times = !is_event && (profile_reader_states(reader) != 0 ||
+				       profile_reader_wait_sources(reader) != 0);
 	return request->format->weights == EXPORT_WEIGHTS_ALL ? has_times
 							      : is_beyond_samples(request);
+}
+
+/* Where the samples are of one event, --event is only its name in perf. Returns 0, or the exit
+ * status. */
+static int choose_event(struct profile_reader *reader, const char *path,
+			const struct export_request *request)
+{
+	bool has_several = profile_reader_event_count(reader) > 0;
+	int status = sampled_result_choose_event(reader, path,
+						 has_several ? request->options.event : NULL);
+	if (status != 0 || !has_several || !is_beyond_samples(request) ||
+	    !profile_reader_counted_event(reader))
+		return status;
+	diagnose("%s: --weight %s is of time, not of the event %s; leave out one of them", path,
+		 weights[request->options.weight], profile_reader_counted_event(reader));
+	return EXIT_FAILURE;
 }
 
 /* Returns 0, or the exit status. */
@@ -248,7 +267,9 @@ static int read_result(struct exporting *exporting)
 	int status = arguments_open_result(exporting->path, exporting->path, &reader);
 	if (status != 0)
 		return status;
-	status = check_result(reader, exporting->path, request);
+	status = choose_event(reader, exporting->path, request);
+	if (status == 0)
+		status = check_result(reader, exporting->path, request);
 	if (status != 0) {
 		profile_reader_close(reader);
 		return status;
@@ -414,7 +435,7 @@ void command_export_print_options(void)
 	     "  --weight samples|cpu|wall|wait\n"
 	     "                          numbers in folded: samples, or us of CPU time, of all\n"
 	     "                          time, of waits; shown first in pprof, otlp, callgrind\n"
-	     "  --event NAME            name of the event in perf (default: its own)\n"
+	     "  --event NAME            of several events, this one; else its name in perf\n"
 	     "  --with-modules DIR      with perf: copy the modules to DIR/all, for VTune\n"
 	     "\nFormats:");
 	const struct export_format *format;

@@ -6,7 +6,8 @@
 /* Stands for the interval if the collector was killed before its first note. */
 #define DEFAULT_INTERVAL_NS 10000000u
 
-static struct profile_run describe_run(const struct profile_reader *reader)
+/* added: room for the names of PROFILE_EVENTS_MAX events, and NULL. */
+static struct profile_run describe_run(const struct profile_reader *reader, const char **added)
 {
 	/* Without a sync point the reader gives times unchanged, and so does this map. */
 	struct profile_run run = {
@@ -18,6 +19,9 @@ static struct profile_run describe_run(const struct profile_reader *reader)
 		run.clock = *profile_reader_clock(reader, 0);
 	if (profile_reader_interval_ns(reader) > 0)
 		run.interval_ns = profile_reader_interval_ns(reader);
+	for (uint32_t i = 1; i <= profile_reader_event_count(reader); i++)
+		added[i - 1] = profile_reader_event_name(reader, i);
+	run.added_events = added;
 	return run;
 }
 
@@ -73,7 +77,8 @@ TBRW_U32 recover_write(struct profile_reader *reader, const char *source, const 
 		       struct progress *progress)
 {
 	struct profile_copy copy = {.reader = reader, .on_sample = show_progress, .user = progress};
-	struct profile_run run = describe_run(reader);
+	const char *added[PROFILE_EVENTS_MAX + 1] = {NULL};
+	struct profile_run run = describe_run(reader, added);
 	TBRW_U32 code = profile_writer_create(path, &run, &copy.writer);
 	if (code != VT_SUCCESS)
 		return code;

@@ -25,6 +25,7 @@ struct report {
 	const char *name;
 	const char *what; /* for --help */
 	unsigned tally_by;
+	bool is_of_time; /* numbers of an event mean nothing in it */
 	/* Returns the reader's code; prints nothing on a failure. */
 	TBRW_U32 (*print)(const struct report_input *input, FILE *stream, unsigned width);
 	/* Why it shows nothing, as report_explain_miss, which stands for NULL. */

@@ -17,6 +17,7 @@ enum {
 	OPTION_INLINE,
 	OPTION_GROUP,
 	OPTION_STACKS,
+	OPTION_EVENT,
 	OPTION_SLOWER_THAN,
 	OPTION_TARGET,
 	OPTION_BY,
@@ -35,6 +36,7 @@ static const struct option long_options[] = {
 	{"inline", required_argument, NULL, OPTION_INLINE},
 	{"group-by", required_argument, NULL, OPTION_GROUP},
 	{"stacks", no_argument, NULL, OPTION_STACKS},
+	{"event", required_argument, NULL, OPTION_EVENT},
 	{"slower-than", required_argument, NULL, OPTION_SLOWER_THAN},
 	{"target-concurrency", required_argument, NULL, OPTION_TARGET},
 	{"by", required_argument, NULL, OPTION_BY},
@@ -191,6 +193,9 @@ static char *take_option(struct report_options *options, int option, const char 
 		return problem;
 	case OPTION_STACKS:
 		options->with_stacks = true;
+		return NULL;
+	case OPTION_EVENT:
+		options->event = value;
 		return NULL;
 	case OPTION_SLOWER_THAN:
 		options->has_threshold = filter_parse_time(value, &options->threshold_ns);

@@ -26,6 +26,7 @@ enum report_group {
 struct report_options {
 	const char *report; /* name, NULL: none given */
 	const char *result; /* NULL: none given */
+	const char *event;  /* NULL: none given */
 	const char *output; /* NULL: standard output */
 	const struct table_format *format;
 	enum call_path_mode mode;

@@ -25,6 +25,11 @@ int sampled_result_collect(struct sampled_result *result, struct profile_reader 
 			   bool with_inlined);
 void sampled_result_close(struct sampled_result *result);
 
+/* Has the reader give the samples of the event of that name, before they are read. NULL: those of
+ * CPU time, or where the result has nothing of time, of its first event. path: of the result, for
+ * messages. Returns 0, or the exit status after a message. */
+int sampled_result_choose_event(struct profile_reader *reader, const char *path, const char *name);
+
 /* Says that the samples cannot be read. Returns the exit status. */
 int sampled_result_explain(const char *path, TBRW_U32 code);
 

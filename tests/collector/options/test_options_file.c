@@ -60,6 +60,13 @@ static const char *describe(void)
 		 options.wait_source == OPTIONS_WAITS_OBSERVER ? "observed " : "",
 		 (unsigned long long)options.interval_ns / 1000,
 		 (unsigned long long)options.wait_threshold_ns / 1000);
+	for (uint32_t i = 0; i < options.event_count; i++) {
+		const struct event_choice *event = &options.events[i];
+		size_t used = strlen(text);
+		snprintf(text + used, sizeof(text) - used, " %s:%s %llu", event->name,
+			 event->period > 0 ? "period" : "freq",
+			 (unsigned long long)(event->period + event->frequency));
+	}
 	return text;
 }
 
@@ -92,6 +99,10 @@ static const struct {
 	{"sampling = off\nwaits = on\nstacks = off", "",
 	 "my cu 3 switches waits stackless 10000us 0us"},
 	{"sampling = off\nswitches = on", "", "my cu 3 switches 10000us 0us"},
+	{"event = page-faults\nevent = cs/period=1/", "",
+	 "my cu 0 10000us 0us page-faults:freq 1000 cs:period 1"},
+	{"sampling = off\nstacks = off\nevent = cycles/freq=50/u", "",
+	 "my cu 3 stackless 10000us 0us cycles:freq 50"},
 	{"sampling = off\nswitches = on", "--sampling fixed", "my cu 2 switches 10000us 0us"},
 };
 
@@ -123,6 +134,10 @@ static const struct {
 	{"waits = on\nstacks = off\nwaker-stacks = on",
 	 "my.analysis:3: waker-stacks = on, and stacks are off: "},
 	{"sampling = off", "my.analysis:1: sampling = off, and nothing else is on: "},
+	{"event = page-fault", "my.analysis:1: unknown event 'page-fault': "},
+	{"event = page-faults/period=0/", "my.analysis:1: bad event 'page-faults/period=0/': "},
+	{"event = cs\nevent = faults\nevent = cs/freq=10/",
+	 "my.analysis:3: the event cs is given already"},
 	{"sampling = off\nswitches = on\ninterval = 1ms",
 	 "my.analysis:3: interval = 1ms says nothing here: sampling is off"},
 	{"sampling = off\nswitches = on\nstacks = on",

@@ -106,7 +106,7 @@ START_TEST(truncated)
 		header.size = (uint16_t)size;
 		if (size >= sizeof(header))
 			memcpy(copy, &header, sizeof(header));
-		record_time(copy, size, &time_ns);
+		record_time(&record_fixture_all, copy, size, &time_ns);
 		bool decoded = record_decode(&record_fixture_all, copy, size, &out);
 		if (fixed)
 			ck_assert_msg(!decoded, "%zu of %zu bytes were a record", size, whole);

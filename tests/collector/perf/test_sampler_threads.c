@@ -12,7 +12,7 @@
 
 enum { CPUS = 2, PID = 4000, FILES = 256, EACH_NS = 5 };
 
-enum kind { NONE, IDLE, SAMPLING, DEEP };
+enum kind { NONE, IDLE, SAMPLING, DEEP, ADDED };
 
 /* What the kernel would know of an event, by its descriptor. */
 static struct fake_event {
@@ -87,6 +87,24 @@ int event_open_deep(const struct event_config *config, pid_t tid, int cpu)
 {
 	(void)config;
 	return open_fake(DEEP, tid, cpu);
+}
+
+int event_open_added(const struct event_config *config, uint32_t index, pid_t tid, int cpu)
+{
+	(void)config, (void)index;
+	return open_fake(ADDED, tid, cpu);
+}
+
+uint64_t event_hides_period(const struct event_config *config, uint32_t index)
+{
+	(void)config;
+	return 100 * (index + 1);
+}
+
+int event_read_id(int fd, uint64_t *id)
+{
+	*id = 1000 + (uint64_t)fd;
+	return 0;
 }
 
 int event_open_idle(const struct event_config *config, int cpu)
@@ -203,6 +221,48 @@ START_TEST(events_on_each_cpu)
 }
 END_TEST
 
+/* Two beside the sampling event: their ids tell which. */
+START_TEST(added_events)
+{
+	struct event_reading reading;
+	sampler.config.added_count = 2;
+	add(PID);
+	add(PID + 1);
+	for (size_t t = 0; t < 2; t++) {
+		const int *fds = sampler.threads[t].added_fds;
+		for (uint32_t i = 0; i < 2; i++)
+			expect_events(fds + (size_t)i * CPUS, ADDED, PID + (pid_t)t);
+		for (size_t i = 0; i < 2 * CPUS; i++) {
+			struct event_id found = {0};
+			uint64_t id = 1000 + (uint64_t)fds[i];
+			ck_assert(event_ids_find(&sampler.ids, id, &found));
+			ck_assert_uint_eq(found.event, i / CPUS + 1);
+			ck_assert_uint_eq(found.period, 100 * (i / CPUS + 1));
+		}
+	}
+	ck_assert_uint_eq(count_open(), 9 * CPUS);
+	sampler_read_event(&sampler, 2, &reading);
+	ck_assert_uint_eq(reading.count_ns, 2 * CPUS * EACH_NS);
+	sampler_drop(&sampler, 0);
+	ck_assert_ptr_null(sampler.threads[0].added_fds);
+	ck_assert_uint_eq(count_open(), 5 * CPUS);
+	sampler_stop(&sampler);
+	for (size_t i = 0; i < 2 * CPUS; i++)
+		ck_assert(fakes[sampler.threads[1].added_fds[i]].is_disabled);
+}
+END_TEST
+
+/* They are not done without. */
+START_TEST(too_few_files_for_added_events)
+{
+	sampler.config.added_count = 2;
+	files_max = 7;
+	ck_assert_int_eq(sampler_add(&sampler, PID, PID, &failure), -1);
+	ck_assert_uint_eq(count_open(), CPUS); /* the rings */
+	ck_assert_uint_eq(sampler.thread_count, 0);
+}
+END_TEST
+
 /* Loop: how many events may be open. Rings and the sampling events of two threads take 6; deep
  * events are done without where these would not fit. */
 START_TEST(deep_events_make_room)
@@ -316,6 +376,8 @@ int main(void)
 	TCase *tcase = tcase_create("threads");
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, events_on_each_cpu);
+	tcase_add_test(tcase, added_events);
+	tcase_add_test(tcase, too_few_files_for_added_events);
 	tcase_add_loop_test(tcase, deep_events_make_room, 6, 11);
 	tcase_add_test(tcase, too_few_files);
 	tcase_add_test(tcase, thread_is_gone);

@@ -90,7 +90,7 @@ static bool next(struct record *record, bool *is_bad)
 	*is_bad = false;
 	if (!source.kind->peek(&source, &bytes, &size))
 		return false;
-	ck_assert(source.kind->time(bytes, size, &time_ns));
+	ck_assert(source.kind->time(&source, bytes, size, &time_ns));
 	*is_bad = !source.kind->decode(&source, bytes, size, record);
 	if (!*is_bad)
 		ck_assert_uint_eq(record->time_ns, time_ns);

@@ -40,7 +40,7 @@ static void teardown(void)
 static struct emit *create(void)
 {
 	struct emit *emit = NULL;
-	ck_assert_int_eq(emit_create(path, "result", &start, 10000000, &emit, &failure), 0);
+	ck_assert_int_eq(emit_create(path, "result", &start, 10000000, NULL, &emit, &failure), 0);
 	return emit;
 }
 
@@ -211,7 +211,7 @@ END_TEST
 START_TEST(place_that_is_none)
 {
 	struct emit *emit = NULL;
-	ck_assert_int_eq(emit_create("/no/such/folder/x.tb5", "its name", &start, 1, &emit,
+	ck_assert_int_eq(emit_create("/no/such/folder/x.tb5", "its name", &start, 1, NULL, &emit,
 				     &failure),
 			 -1);
 	ck_assert_ptr_null(emit);

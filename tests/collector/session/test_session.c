@@ -259,6 +259,12 @@ uint64_t sampler_lost_switches(const struct sampler *sampler)
 	return 0;
 }
 
+void sampler_read_event(const struct sampler *sampler, uint32_t event, struct event_reading *total)
+{
+	(void)sampler;
+	*total = (struct event_reading){.count_ns = event};
+}
+
 uint64_t sampler_lost_ticks(const struct sampler *sampler)
 {
 	(void)sampler;

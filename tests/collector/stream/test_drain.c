@@ -106,8 +106,10 @@ static void consume_looks(const struct source *source, size_t size)
 	looks_taken++;
 }
 
-static bool time_look(const void *bytes, size_t size, uint64_t *time_ns)
+static bool time_look(const struct source *source, const void *bytes, size_t size,
+		      uint64_t *time_ns)
 {
+	(void)source;
 	ck_assert_uint_eq(size, sizeof(*time_ns));
 	memcpy(time_ns, bytes, sizeof(*time_ns));
 	return true;
@@ -119,7 +121,7 @@ static bool decode_look(const struct source *source, const void *bytes, size_t s
 	(void)source;
 	size_t index = (size_t)((const uint64_t *)bytes - look_times);
 	*record = (struct record){.kind = RECORD_LOOK, .look = looks[index]};
-	return time_look(bytes, size, &record->time_ns);
+	return time_look(source, bytes, size, &record->time_ns);
 }
 
 static const struct source_kind looks_kind = {refresh_looks, peek_looks,  consume_looks,

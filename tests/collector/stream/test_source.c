@@ -41,8 +41,10 @@ static void consume_list(const struct source *source, size_t size)
 	list->consumed++;
 }
 
-static bool time_entry(const void *bytes, size_t size, uint64_t *time_ns)
+static bool time_entry(const struct source *source, const void *bytes, size_t size,
+		       uint64_t *time_ns)
 {
+	(void)source;
 	const struct entry *entry = bytes;
 	ck_assert_uint_eq(size, sizeof(*entry));
 	*time_ns = entry->time_ns;

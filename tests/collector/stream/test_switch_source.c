@@ -79,7 +79,7 @@ static bool next(struct record *record)
 	uint64_t time_ns;
 	if (!source.kind->peek(&source, &bytes, &size))
 		return false;
-	ck_assert(source.kind->time(bytes, size, &time_ns));
+	ck_assert(source.kind->time(&source, bytes, size, &time_ns));
 	/* What it was before is no part of it. */
 	memset(record, 0xff, sizeof(*record));
 	ck_assert(source.kind->decode(&source, bytes, size, record));

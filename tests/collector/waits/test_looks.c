@@ -39,7 +39,7 @@ static void expect(const struct source *source, uint64_t time_ns, const char *na
 	struct record record;
 	const struct registers_machine *machine = registers_machine(false);
 	ck_assert(source->kind->peek(source, &bytes, &size));
-	ck_assert(source->kind->time(bytes, size, &found_ns));
+	ck_assert(source->kind->time(source, bytes, size, &found_ns));
 	ck_assert_uint_eq(found_ns, time_ns);
 	ck_assert(source->kind->decode(source, bytes, size, &record));
 	ck_assert_int_eq(record.kind, RECORD_LOOK);

@@ -368,6 +368,10 @@ def tracepoints():
   result, told = bring_in(data)
   s.check('the event sched:sched_switch of ' in told.splitlines()[0], 'tracepoints: the first result is of the states', told.splitlines()[:1])
   shown = subprocess.run(['perf', 'sched', 'timehist', '-f', '-i', data, '--state'], check=True, capture_output=True, text=True, errors='replace')
+  if 'lost' in (done.stderr + shown.stderr).lower():
+    # Each tool guesses in its own way what a thread did meanwhile.
+    s.skip('tracepoints: times', 'perf lost records')
+    return
   theirs, expected = timehist.parse(shown.stdout), traced_times(data)
   rows = s.report(result, 'threads', '--filter', 'process=traced')
   s.check(len(rows) == 2, 'tracepoints: threads', [row['TID'] for row in rows])

@@ -142,7 +142,8 @@ def check_running(what, seen, result):
 def check_waits(what, seen, result, steal):
   """{object: seconds}, by the clock of switches where the report has that of waits. Waits of some time in all: of others their
   edges are no small part."""
-  expected = {name: seconds for name, (_, seconds) in waits_by_object(result).items() if seconds > 0.03}
+  found = {name: seconds for name, (_, seconds) in waits_by_object(result).items() if seconds > 0.03}
+  expected = {name: seconds for name, seconds in found.items() if name != '[Short waits]'}  # no object's
   s.check({'Sleep', 'poll'} & set(expected) and any('contended' in name for name in expected), f'{what}: objects', sorted(expected))
   for name, seconds in expected.items():
     s.check_ratio(f'{what}: {name}', seen.get(name, 0.0), seconds, 2, steal)

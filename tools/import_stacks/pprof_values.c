@@ -58,12 +58,16 @@ static size_t find_type(const struct pprof_tables *tables, const char *name)
 	return PPROF_VALUE_NONE;
 }
 
-/* The first one of time, the profile's choice before others; else the profile's choice, which is
- * the last one if it names none. */
+/* CPU time by its usual name; else the first one of time, the profile's choice before others; else
+ * the profile's choice, which is the last one if it names none. */
 static size_t choose_weight(const struct pprof_tables *tables)
 {
 	size_t chosen = find_type(tables, pprof_tables_text(tables, tables->default_type));
 	size_t last = tables->sample_types.count - 1;
+	size_t cpu = find_type(tables, "cpu");
+	/* A profile of our own may open with its waits. */
+	if (cpu != PPROF_VALUE_NONE && ns_of(type_at(tables, cpu).unit) > 0)
+		return cpu;
 	size_t wanted = chosen == PPROF_VALUE_NONE ? last : chosen;
 	if (ns_of(type_at(tables, wanted).unit) > 0 || chosen != PPROF_VALUE_NONE)
 		return wanted;

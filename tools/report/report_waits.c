@@ -71,7 +71,9 @@ static const struct wait_column {
 	{VALUE_MOST,
 	 BY_ANY,
 	 {"Maximum", "maximum_s", TABLE_DURATION, TABLE_ALL | TABLE_LATER | TABLE_OPTIONAL}},
-	{VALUE_SPIN, BY_ANY, {"Spin Time", "spin_time_s", TABLE_SECONDS, TABLE_DATA | TABLE_LATER}},
+	{VALUE_SPIN,
+	 BY_ANY,
+	 {"Spin Time", "spin_time_s", TABLE_SECONDS, TABLE_ALL | TABLE_LATER | TABLE_OPTIONAL}},
 	{VALUE_READY,
 	 BY_ANY,
 	 {"Ready Time", "ready_time_s", TABLE_SECONDS, TABLE_DATA | TABLE_LATER}},
@@ -220,19 +222,34 @@ static void fill_cell(struct waits_report *report, const struct wait_row *row, e
 	}
 }
 
+/* Spin times are for people where there are any. Returns the number of columns. */
+static size_t choose_columns(const struct waits_report *report,
+			     struct table_column columns[COLUMN_COUNT],
+			     enum value values[COLUMN_COUNT])
+{
+	size_t count = 0;
+	bool has_spins = false;
+	for (size_t i = 0; i < report->rows.count; i++)
+		has_spins |= report->rows.rows[i].sum.spin_ns > 0;
+	for (size_t i = 0; i < COLUMN_COUNT; i++) {
+		if (!(wait_columns[i].groups & BY(report->rows.group)))
+			continue;
+		columns[count] = wait_columns[i].column;
+		values[count] = wait_columns[i].value;
+		if (values[count] == VALUE_SPIN && !has_spins)
+			columns[count].audience &= ~TABLE_SHOWN;
+		count++;
+	}
+	return count;
+}
+
 static void print_rows(struct waits_report *report, FILE *stream, unsigned width)
 {
 	struct table_column columns[COLUMN_COUNT];
 	enum value values[COLUMN_COUNT];
 	struct table table;
 	uint32_t limit = report->input->options->limit;
-	size_t count = 0;
-	for (size_t i = 0; i < COLUMN_COUNT; i++) {
-		if (wait_columns[i].groups & BY(report->rows.group)) {
-			columns[count] = wait_columns[i].column;
-			values[count++] = wait_columns[i].value;
-		}
-	}
+	size_t count = choose_columns(report, columns, values);
 	table_init(&table, columns, count);
 	for (size_t i = 0; i < report->rows.count && (limit == 0 || i < limit); i++) {
 		struct table_cell *row = table_add_row(&table);
@@ -377,7 +394,8 @@ static void print_notes(const struct profile_reader *reader, FILE *stream)
 				note->pid, profile_reader_text(reader, note->text));
 	}
 	if (lost > 0)
-		fprintf(stream, "%" PRIu64 " waits lost: their time counts as short waits\n", lost);
+		fprintf(stream, "%" PRIu64 " %s lost: their time counts as that of short waits\n",
+			lost, lost == 1 ? "wait" : "waits");
 }
 
 static double seconds(uint64_t ns)

@@ -46,9 +46,9 @@ enum label {
 };
 
 static const char *const label_texts[LABEL_TYPES] = {
-	[LABEL_RUNNING] = "[Running]",  [LABEL_READY] = WALL_READY,
-	[LABEL_SHORT] = WALL_SHORT,     [LABEL_STOPPED] = WALL_STOPPED,
-	[LABEL_UNKNOWN] = WALL_UNKNOWN, [LABEL_NO_SAMPLE] = TALLY_NO_SAMPLE,
+	[LABEL_RUNNING] = "[Running]",       [LABEL_READY] = WALL_READY,
+	[LABEL_STOPPED] = WALL_STOPPED,      [LABEL_UNKNOWN] = WALL_UNKNOWN,
+	[LABEL_NO_SAMPLE] = TALLY_NO_SAMPLE,
 };
 
 struct wall_report {
@@ -90,7 +90,9 @@ static void name_labels(struct wall_report *report)
 	report->label_count = first_thread(report) + report->wall.thread_count + 1;
 	report->labels = xalloc_zeroed(report->label_count, sizeof(*report->labels));
 	for (uint32_t i = 0; i < LABEL_TYPES; i++)
-		report->labels[i] = xalloc_text(label_texts[i]);
+		report->labels[i] =
+			xalloc_text(i == LABEL_SHORT ? wall_short_label(report->input->reader)
+						     : label_texts[i]);
 	for (uint32_t i = 0; i < WAIT_TYPE_COUNT; i++)
 		report->labels[LABEL_TYPES + i] =
 			xalloc_printf("[%s]", wait_type_name((enum wait_type)i));

@@ -133,3 +133,14 @@ void wall_finish(struct wall *wall)
 	free(wall->threads);
 	memset(wall, 0, sizeof(*wall));
 }
+
+const char *wall_short_label(const struct profile_reader *reader)
+{
+	bool is_all_seen = profile_reader_wait_sources(reader) != 0;
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		uint32_t kind = profile_reader_note(reader, i)->kind;
+		if (kind == PROFILE_NOTE_WAITS_LOST || kind == PROFILE_NOTE_WAITS_HIDDEN)
+			is_all_seen = false;
+	}
+	return is_all_seen ? "[Short waits]" : "[Short and unseen waits]";
+}

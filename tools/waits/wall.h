@@ -62,8 +62,11 @@ TBRW_U32 wall_tally(struct tally *tally, struct profile_reader *reader, struct f
 
 /* The names of states that have no stack. */
 #define WALL_READY   "[Ready]"
-#define WALL_SHORT   "[Short waits]"
 #define WALL_STOPPED "[Stopped]"
 #define WALL_UNKNOWN "[Unknown state]"
+
+/* That of blocked time without a record of a wait: [Short waits], unless longer ones may be among
+ * them, since waits were lost, or nobody might look at a process, or nobody looked. */
+const char *wall_short_label(const struct profile_reader *reader);
 
 #endif

@@ -33,6 +33,7 @@ LIBRARIES = {
     'libdeflate': r'libdeflate\.h',
     'lzma': r'lzma\.h',
     'check': r'check\.h',
+    'zydis': r'Zydis/.*',
     'perf_event': r'linux/perf_event\.h',
     'libc': r'(sys|linux|asm|arpa|netinet|net)/.*|'
             r'(alloca|argp|assert|byteswap|ctype|cpuid|dirent|dlfcn|endian|err|errno|error|fcntl|features|'
@@ -51,6 +52,7 @@ RULES = {
     'profile': (lambda h: h.startswith('profile/') or h in TBRW_PUBLIC | TBRW_INTERNAL, {'libc'}),
     'profile/read': (lambda h: h.startswith('profile/') or h in TBRW_PUBLIC | TBRW_INTERNAL | {'tbrw/bind/binder.h'}, {'libc'}),
     'unwind': (lambda h: h.startswith('unwind/'), {'libc'}),
+    'unwind/analysis': (lambda h: h.startswith('unwind/'), {'libc', 'zydis'}),
     'unwind/elf': (lambda h: h.startswith('unwind/'), {'libc', 'elf'}),
     'unwind/module': (lambda h: h.startswith('unwind/'), {'libc', 'libelf'}),
     'program': (lambda h: h.startswith('program/'), {'libc', 'elf', 'zlib'}),
@@ -118,6 +120,7 @@ ROOMS = {
         '': '',
         'elf': '',
         'frame': 'elf',
+        'analysis': 'frame',
         'cfi': 'elf frame',
         'x86': 'elf frame cfi',
         'module': 'elf cfi',

@@ -143,6 +143,16 @@ def unwind_debug_seeds(source, directory, folder):
           file.write(bytes([mode | own | kind]) + content)
 
 
+def unwind_analysis_seeds(_source, _directory, folder):
+  """Code of the interpreter, from entries at several distances (fuzz_unwind_analysis.c)."""
+  with open(os.path.realpath(sys.executable), 'rb') as file:
+    content = file.read()
+  starts = [content.find(b'\x41\x57\x41\x56', len(content) * i // 16) for i in range(2, 10)]
+  for number, start in enumerate(starts):
+    with open(f'{folder}/{number}', 'wb') as file:
+      file.write(bytes([0, 0, number << 5 & 0xff]) + content[start:start + 1024])
+
+
 def external_seeds(_source, _directory, folder):
   """A table of each clock, of intervals and of values, plain and with quotes."""
   for clock, time in (('QPC', '12'), ('CLOCK_MONOTONIC_RAW', '34'), ('RDTSC', '56'), ('UTC', '2013-08-28 01:02:03.0004')):
@@ -237,6 +247,8 @@ FLOORS['fuzz_recording'] = 20
 FLOORS['fuzz_look'] = 5000
 FLOORS['fuzz_states'] = 700
 FLOORS['fuzz_analysis_file'] = 5000
+FLOORS['fuzz_unwind_analysis'] = 100
+SEEDS['fuzz_unwind_analysis'] = unwind_analysis_seeds
 SEEDS['fuzz_analysis_file'] = analysis_file_seeds
 SEEDS['fuzz_look'] = look_seeds
 LENGTHS['fuzz_recording'] = recording_seeds.SIZES.stop

@@ -1,0 +1,336 @@
+/* Rows of functions written in assembly, each with one thing that analysis must know. */
+#include "unwind/analysis/analysis.h"
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Functions start and end at labels; NAME_N is an address whose row is tested. */
+#define FUNCTION(name, ...)                                                                      \
+	__asm__(".pushsection .text.analysed, \"ax\", @progbits\n" #name "_start:\n" __VA_ARGS__ \
+		"\n" #name "_end:\n.popsection\n");                                              \
+	extern const char name##_start[], name##_end[]
+FUNCTION(pushes,
+	 "push %rbx; push %r12; sub $24, %rsp; xor %ebx, %ebx; xor %r12d, %r12d;"
+	 "pushes_body: call abort@plt; add $24, %rsp; pop %r12; pop %rbx; pushes_last: ret");
+extern const char pushes_body[], pushes_last[];
+
+FUNCTION(framed, "endbr64; push %rbp; mov %rsp, %rbp; push %r15; xor %r15d, %r15d; sub %rax, %rsp;"
+		 "framed_body: nop; lea -8(%rbp), %rsp; pop %r15; pop %rbp; framed_last: ret");
+extern const char framed_body[], framed_last[];
+
+FUNCTION(aligned, "lea 8(%rsp), %r10; and $-32, %rsp; push -8(%r10); push %rbp; mov %rsp, %rbp;"
+		  "push %rbx; push %r10; sub $64, %rsp; xor %ebx, %ebx; xor %r10d, %r10d;"
+		  "aligned_body: nop; mov -16(%rbp), %r10; mov -8(%rbp), %rbx; leave;"
+		  "lea -8(%r10), %rsp; aligned_last: ret");
+extern const char aligned_body[], aligned_last[];
+
+FUNCTION(leaf, "mov %rbx, -16(%rsp); xor %ebx, %ebx; leaf_body: nop; mov -16(%rsp), %rbx; ret");
+extern const char leaf_body[];
+
+/* The call does not return: behind it is code that is jumped to with a smaller frame. */
+FUNCTION(doubtful, "test %edi, %edi; je doubtful_on; sub $24, %rsp; call abort@plt;"
+		   "doubtful_on: nop; ret");
+extern const char doubtful_on[];
+
+FUNCTION(conflict, "test %edi, %edi; je conflict_on; push %rax; conflict_on: nop; ud2");
+extern const char conflict_on[];
+
+FUNCTION(table, "push %rbx; cmp $1, %edi; ja table_out; mov %edi, %edi; lea table_data(%rip), %rbx;"
+		"movslq (%rbx, %rdi, 4), %rax; add %rbx, %rax; jmp *%rax;"
+		"table_data: .long table_zero - table_data, table_one - table_data;"
+		"table_zero: nop; table_out: pop %rbx; ret; table_one: nop; jmp table_out");
+extern const char table_data[], table_zero[], table_one[], table_out[];
+
+FUNCTION(unknown, "push %rbx; jmp *%rdi; unknown_on: nop; pop %rbx; ret");
+extern const char unknown_on[];
+
+FUNCTION(deviant, "push %rbx; deviant_on: nop; ret");
+extern const char deviant_on[];
+
+/* A large frame, page by page, as with -fstack-clash-protection. */
+FUNCTION(large, "lea -12288(%rsp), %r11; 1: sub $4096, %rsp; orq $0, (%rsp); large_loop: cmp %r11, "
+		"%rsp; jne 1b;"
+		"large_body: nop; add $12288, %rsp; ret");
+extern const char large_body[], large_loop[];
+
+FUNCTION(hot, "push %rbx; test %edi, %edi; jne cold_start; hot_back: pop %rbx; ret");
+FUNCTION(cold, "xor %ebx, %ebx; cold_body: nop; jmp hot_back");
+extern const char cold_body[];
+
+struct range {
+	const char *start, *end;
+};
+
+/* Addresses count from base. */
+struct code {
+	uintptr_t base;
+	struct range part[2];
+	bool fails;
+};
+
+static bool read_code(void *context, uint64_t address, void *bytes, size_t size)
+{
+	const struct code *code = context;
+
+	if (code->fails)
+		return false;
+	memcpy(bytes, (const void *)(code->base + address), size);
+	return true;
+}
+
+static bool find_bounds(void *context, uint64_t address, uint64_t *start, uint64_t *end)
+{
+	const struct code *code = context;
+
+	for (int i = 0; i < 2; i++) {
+		*start = (uintptr_t)code->part[i].start - code->base;
+		*end = (uintptr_t)code->part[i].end - code->base;
+		if (address >= *start && address < *end)
+			return true;
+	}
+	return false;
+}
+
+static struct uw_analysis *analyse(struct code *code)
+{
+	const struct uw_analysis_source source = {code, read_code, find_bounds};
+	return uw_analysis_run(&source, (uintptr_t)code->part[0].start - code->base);
+}
+
+/* All functions lie behind, as in a file. */
+#define BASE ((uintptr_t)pushes_start - 65536)
+
+#define ANALYSE(name) analyse(&(struct code){.base = BASE, .part = {{name##_start, name##_end}}})
+
+static struct uw_analysis_row row_at(const struct uw_analysis *analysis, const char *at)
+{
+	return *uw_analysis_find(analysis, (uintptr_t)at - BASE);
+}
+
+enum { RBX = 1, RBP = 2, R12 = 4, R15 = 32 };
+
+START_TEST(pushes_and_pops)
+{
+	struct uw_analysis *analysis = ANALYSE(pushes);
+	struct uw_analysis_row row = row_at(analysis, pushes_start);
+
+	ck_assert_int_eq(row.reason, UW_ANALYSIS_KNOWN);
+	ck_assert_int_eq(row.cfa_reg, 7);
+	ck_assert_int_eq(row.cfa_offset, 8);
+	ck_assert_int_eq(row.saved, 0);
+	ck_assert_int_eq(row.same, 63);
+	row = row_at(analysis, pushes_body);
+	ck_assert_int_eq(row.cfa_offset, 48);
+	ck_assert_int_eq(row.saved, RBX | R12);
+	ck_assert_int_eq(row.slot[0], -16);
+	ck_assert_int_eq(row.slot[2], -24);
+	ck_assert_int_eq(row.same, 63 & ~(RBX | R12));
+	/* Inside the call, where return addresses are looked up. */
+	ck_assert_int_eq(row_at(analysis, pushes_body + 4).cfa_offset, 48);
+	row = row_at(analysis, pushes_last);
+	ck_assert_int_eq(row.cfa_offset, 8);
+	ck_assert_int_eq(row.saved, 0);
+	ck_assert_int_eq(row.same, 63);
+	ck_assert_int_eq(row_at(analysis, pushes_end).reason, UW_ANALYSIS_OUTSIDE);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
+START_TEST(frame_pointer_with_alloca)
+{
+	struct uw_analysis *analysis = ANALYSE(framed);
+	struct uw_analysis_row row = row_at(analysis, framed_body);
+
+	ck_assert_int_eq(row.reason, UW_ANALYSIS_KNOWN);
+	ck_assert_int_eq(row.cfa_reg, 6);
+	ck_assert_int_eq(row.cfa_offset, 16);
+	ck_assert_int_eq(row.sp_offset, INT32_MIN);
+	ck_assert_int_eq(row.saved, RBP | R15);
+	ck_assert_int_eq(row.slot[1], -16);
+	ck_assert_int_eq(row.slot[5], -24);
+	ck_assert_int_eq(row_at(analysis, framed_last).sp_offset, 8);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
+START_TEST(aligned_stack)
+{
+	struct uw_analysis *analysis = ANALYSE(aligned);
+	struct uw_analysis_row row = row_at(analysis, aligned_body);
+
+	ck_assert_int_eq(row.reason, UW_ANALYSIS_KNOWN);
+	ck_assert(row.cfa_is_stored);
+	ck_assert_int_eq(row.cfa_reg, 6);
+	ck_assert_int_eq(row.cfa_offset, -16);
+	ck_assert_int_eq(row.saved, RBX | RBP);
+	ck_assert_int_eq(row.by_fp, RBX | RBP);
+	ck_assert_int_eq(row.slot[0], -8);
+	ck_assert_int_eq(row.slot[1], 0);
+	row = row_at(analysis, aligned_last);
+	ck_assert_int_eq(row.sp_offset, 8);
+	ck_assert_int_eq(row.same, 63);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
+START_TEST(red_zone)
+{
+	struct uw_analysis *analysis = ANALYSE(leaf);
+	struct uw_analysis_row row = row_at(analysis, leaf_body);
+
+	ck_assert_int_eq(row.cfa_offset, 8);
+	ck_assert_int_eq(row.saved, RBX);
+	ck_assert_int_eq(row.slot[0], -24);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
+START_TEST(call_that_does_not_return)
+{
+	struct uw_analysis *analysis = ANALYSE(doubtful);
+	struct uw_analysis_row row = row_at(analysis, doubtful_on);
+
+	ck_assert_int_eq(row.reason, UW_ANALYSIS_KNOWN);
+	ck_assert_int_eq(row.cfa_offset, 8);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
+START_TEST(ways_that_differ)
+{
+	struct uw_analysis *analysis = ANALYSE(conflict);
+
+	ck_assert_int_eq(row_at(analysis, conflict_start).reason, UW_ANALYSIS_KNOWN);
+	ck_assert_int_eq(row_at(analysis, conflict_on).reason, UW_ANALYSIS_CONFLICT);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
+START_TEST(table_of_jumps)
+{
+	struct uw_analysis *analysis = ANALYSE(table);
+
+	ck_assert_int_eq(row_at(analysis, table_zero).cfa_offset, 16);
+	ck_assert_int_eq(row_at(analysis, table_one).cfa_offset, 16);
+	ck_assert_int_eq(row_at(analysis, table_out).cfa_offset, 16);
+	/* The table itself. */
+	ck_assert_int_eq(row_at(analysis, table_data).reason, UW_ANALYSIS_APART);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
+START_TEST(jump_to_an_unknown_place)
+{
+	struct uw_analysis *analysis = ANALYSE(unknown);
+
+	ck_assert_int_eq(row_at(analysis, unknown_start).reason, UW_ANALYSIS_KNOWN);
+	ck_assert_int_eq(row_at(analysis, unknown_on).reason, UW_ANALYSIS_JUMP);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
+START_TEST(return_without_the_frame)
+{
+	struct uw_analysis *analysis = ANALYSE(deviant);
+
+	ck_assert_int_eq(row_at(analysis, deviant_start).reason, UW_ANALYSIS_RETURN);
+	ck_assert_int_eq(row_at(analysis, deviant_on).reason, UW_ANALYSIS_RETURN);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
+START_TEST(large_frame_page_by_page)
+{
+	struct uw_analysis *analysis = ANALYSE(large);
+	struct uw_analysis_row row = row_at(analysis, large_loop);
+
+	/* r11 has the frame's end from the start. */
+	ck_assert_int_eq(row.reason, UW_ANALYSIS_KNOWN);
+	ck_assert_int_eq(row.cfa_reg, 11);
+	ck_assert_int_eq(row.cfa_offset, 12296);
+	row = row_at(analysis, large_body);
+	ck_assert_int_eq(row.cfa_reg, 7);
+	ck_assert_int_eq(row.cfa_offset, 12296);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
+START_TEST(cold_part)
+{
+	struct code code = {.base = BASE, .part = {{hot_start, hot_end}, {cold_start, cold_end}}};
+	struct uw_analysis *analysis = analyse(&code);
+	struct uw_analysis_row row = row_at(analysis, cold_body);
+	uint64_t start, end;
+
+	ck_assert_int_eq(row.reason, UW_ANALYSIS_KNOWN);
+	ck_assert_int_eq(row.cfa_offset, 16);
+	ck_assert_int_eq(row.slot[0], -16);
+	ck_assert(uw_analysis_part(analysis, 1, &start, &end));
+	ck_assert_uint_eq(start, (uintptr_t)cold_start - BASE);
+	ck_assert(!uw_analysis_part(analysis, 2, &start, &end));
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
+START_TEST(no_code)
+{
+	struct code code = {.base = BASE, .part = {{leaf_start, leaf_end}}, .fails = true};
+
+	errno = 0;
+	ck_assert_ptr_null(analyse(&code));
+	ck_assert_int_eq(errno, ENOENT);
+	code = (struct code){0};
+	errno = 0;
+	ck_assert_ptr_null(analyse(&code));
+	ck_assert_int_eq(errno, ENOENT);
+}
+END_TEST
+
+/* Bytes that are no program's: the analysis ends, and every address has a row or a reason. */
+START_TEST(any_bytes)
+{
+	enum { SIZE = 2048, ROUNDS = 25 };
+	char *bytes = malloc(SIZE);
+	unsigned seed = 1;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		struct code code = {.base = (uintptr_t)bytes, .part = {{bytes, bytes + SIZE}}};
+		for (int i = 0; i < SIZE; i++)
+			bytes[i] = (char)rand_r(&seed);
+		struct uw_analysis *analysis = analyse(&code);
+		ck_assert_ptr_nonnull(analysis);
+		for (int i = 0; i < SIZE; i++)
+			ck_assert_int_lt(uw_analysis_find(analysis, (uint64_t)i)->reason,
+					 UW_ANALYSIS_REASON_COUNT);
+		uw_analysis_destroy(analysis);
+	}
+	free(bytes);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("analysis");
+	TCase *cases = tcase_create("analysis");
+
+	tcase_add_test(cases, pushes_and_pops);
+	tcase_add_test(cases, frame_pointer_with_alloca);
+	tcase_add_test(cases, aligned_stack);
+	tcase_add_test(cases, red_zone);
+	tcase_add_test(cases, call_that_does_not_return);
+	tcase_add_test(cases, ways_that_differ);
+	tcase_add_test(cases, table_of_jumps);
+	tcase_add_test(cases, jump_to_an_unknown_place);
+	tcase_add_test(cases, return_without_the_frame);
+	tcase_add_test(cases, large_frame_page_by_page);
+	tcase_add_test(cases, cold_part);
+	tcase_add_test(cases, no_code);
+	tcase_add_test(cases, any_bytes);
+	suite_add_tcase(suite, cases);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,403 @@
+#include "unwind/analysis/flow.h"
+
+#include "containers/array.h"
+#include "unwind/analysis/effect.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS_PER_BYTE = 32 };
+
+struct uw_flow_part *uw_flow_find(struct uw_flow *flow, uint64_t address)
+{
+	for (size_t i = 0; i < flow->part_count; i++)
+		if (address >= flow->part[i].start && address < flow->part[i].end)
+			return &flow->part[i];
+	return NULL;
+}
+
+static void finish_part(struct uw_flow_part *part)
+{
+	free(part->bytes);
+	free(part->state);
+	free(part->size);
+	free(part->target);
+}
+
+void uw_flow_finish(struct uw_flow *flow)
+{
+	for (size_t i = 0; i < flow->part_count; i++)
+		finish_part(&flow->part[i]);
+	uw_flow_states_finish(&flow->states);
+	free(flow->ways.items);
+	free(flow->doubtful.items);
+	free(flow->tables);
+	free(flow->returns.items);
+}
+
+/* Marks the targets of all bytes that can be a direct jump, instructions or not (AMD64 manual,
+ * volume 3: Jcc, JMP near): a mark too many only delays a way. */
+static void mark_targets(struct uw_flow_part *part)
+{
+	size_t size = (size_t)(part->end - part->start);
+
+	for (size_t i = 0; i + 2 <= size; i++) {
+		uint8_t op = part->bytes[i];
+		bool is_near =
+			op == 0xe9 || (i > 0 && part->bytes[i - 1] == 0x0f && (op & 0xf0) == 0x80);
+		int32_t distance = part->bytes[i + 1] - (part->bytes[i + 1] < 0x80 ? 0 : 0x100);
+		size_t next = i + 2;
+
+		if (is_near && i + 5 <= size) {
+			memcpy(&distance, part->bytes + i + 1, sizeof(distance));
+			next = i + 5;
+		} else if (op != 0xeb && (op & 0xf0) != 0x70) {
+			continue;
+		}
+		if (next + (size_t)(ptrdiff_t)distance < size)
+			part->target[next + (size_t)(ptrdiff_t)distance] = 1;
+	}
+}
+
+/* Returns 0, or -1 with ENOMEM, or ENOENT: there is no code, or it is not read. */
+static int add_part(struct uw_flow *flow, uint64_t address)
+{
+	const struct uw_analysis_source *source = flow->source;
+	struct uw_flow_part part = {0};
+
+	errno = ENOENT;
+	if (flow->part_count == UW_ANALYSIS_PARTS_MAX ||
+	    !source->bounds(source->context, address, &part.start, &part.end) ||
+	    part.end <= part.start || part.end - part.start > UW_ANALYSIS_SIZE_MAX ||
+	    address < part.start || address >= part.end)
+		return -1;
+	for (size_t i = 0; i < flow->part_count; i++)
+		if (part.start < flow->part[i].end && part.end > flow->part[i].start)
+			return -1;
+	size_t size = (size_t)(part.end - part.start);
+	part.bytes = malloc(size);
+	part.state = calloc(size, sizeof(*part.state));
+	part.size = calloc(size, 1);
+	part.target = calloc(size, 1);
+	errno = ENOMEM;
+	if (!part.bytes || !part.state || !part.size || !part.target) {
+		finish_part(&part);
+		return -1;
+	}
+	if (!source->read(source->context, part.start, part.bytes, size)) {
+		finish_part(&part);
+		errno = ENOENT;
+		return -1;
+	}
+	mark_targets(&part);
+	flow->part[flow->part_count++] = part;
+	return 0;
+}
+
+static bool add_way(struct uw_flow *flow, struct uw_flow_ways *ways, uint64_t address,
+		    const struct uw_flow_state *state)
+{
+	uint32_t number = uw_flow_states_number(&flow->states, state);
+
+	if (number == 0 ||
+	    !array_reserve(&ways->items, &ways->capacity, ways->count + 1, sizeof(*ways->items)))
+		return false;
+	ways->items[ways->count++] = (struct uw_flow_way){address, number};
+	return true;
+}
+
+/* A jump. One that leaves the function's parts with a frame leads to another part. */
+static bool add_jump(struct uw_flow *flow, uint64_t target, const struct uw_flow_state *state)
+{
+	if (!uw_flow_find(flow, target)) {
+		if (uw_state_is_entry(state))
+			return true;
+		if (add_part(flow, target) != 0)
+			return errno != ENOMEM;
+	}
+	return add_way(flow, &flow->ways, target, state);
+}
+
+/* The entries of a table of jumps, for the caller to free: count words of 8 bytes or 4. NULL: not
+ * known, or out of memory. */
+static void *read_table(const struct uw_flow *flow, struct uw_value table, size_t word)
+{
+	void *entries = malloc(table.count * word);
+
+	if (entries && !flow->source->read(flow->source->context, (uint64_t)(int64_t)table.number,
+					   entries, table.count * word)) {
+		free(entries);
+		entries = NULL;
+	}
+	return entries;
+}
+
+static uint64_t table_target(struct uw_value table, const void *entries, size_t i)
+{
+	uint64_t pointer;
+	int32_t distance;
+
+	if (table.kind == UW_VALUE_POINTER) {
+		memcpy(&pointer, (const char *)entries + i * sizeof(pointer), sizeof(pointer));
+		return pointer;
+	}
+	memcpy(&distance, (const char *)entries + i * sizeof(distance), sizeof(distance));
+	return (uint64_t)(int64_t)table.number + (uint64_t)(int64_t)distance;
+}
+
+/* Whether all entries lead to the function's parts, or to one more, which may be its cold part.
+ * Else the bound was none. */
+static bool is_table_of(struct uw_flow *flow, struct uw_value table, const void *entries)
+{
+	uint64_t start = 0, end = 0;
+
+	for (uint32_t i = 0; i < table.count; i++) {
+		uint64_t target = table_target(table, entries, i);
+		if (uw_flow_find(flow, target) || (target >= start && target < end))
+			continue;
+		if (end > 0 || !flow->source->bounds(flow->source->context, target, &start, &end))
+			return false;
+	}
+	return true;
+}
+
+/* Jumps through a table. If it is none, *is_table becomes false, and no way is taken. */
+static bool add_table(struct uw_flow *flow, struct uw_value table,
+		      const struct uw_flow_state *state, bool *is_table)
+{
+	void *entries = read_table(flow, table, table.kind == UW_VALUE_POINTER ? 8 : 4);
+	bool done = true;
+
+	*is_table = entries && is_table_of(flow, table, entries);
+	flow->steps += table.count;
+	for (uint32_t i = 0; *is_table && done && i < table.count; i++)
+		done = add_jump(flow, table_target(table, entries, i), state);
+	free(entries);
+	return done;
+}
+
+/* The table that was found for the jump at address before. */
+static struct uw_value known_table(const struct uw_flow *flow, uint64_t address)
+{
+	for (size_t i = 0; i < flow->table_count; i++)
+		if (flow->tables[i].address == address)
+			return flow->tables[i].table;
+	return (struct uw_value){0};
+}
+
+/* A jump through a table stays one where ways meet and its bound is forgotten: all that arrives
+ * there goes to the same places. */
+static bool add_indirect(struct uw_flow *flow, uint64_t address, struct uw_value value,
+			 const struct uw_flow_state *state)
+{
+	struct uw_value table = known_table(flow, address);
+	bool is_known = table.kind != UW_VALUE_ANY, is_table = false;
+
+	if (!is_known)
+		table = value;
+	if ((table.kind == UW_VALUE_TARGET || table.kind == UW_VALUE_POINTER) &&
+	    !add_table(flow, table, state, &is_table))
+		return false;
+	if (!is_table && !uw_state_is_entry(state))
+		flow->has_unknown_jump = true;
+	if (!is_table || is_known)
+		return true;
+	if (!array_reserve(&flow->tables, &flow->table_capacity, flow->table_count + 1,
+			   sizeof(*flow->tables)))
+		return false;
+	flow->tables[flow->table_count++] = (struct uw_flow_table){address, table};
+	return true;
+}
+
+/* The code behind padding; the part's end: there is none. */
+static size_t skip_padding(const struct uw_flow_part *part, size_t offset)
+{
+	size_t size = (size_t)(part->end - part->start);
+	struct uw_flow_state scratch;
+	struct uw_effect effect;
+
+	/* The bytes that a nop can start with. */
+	while (offset < size && !part->target[offset] &&
+	       (part->bytes[offset] == 0x90 || part->bytes[offset] == 0x66 ||
+		part->bytes[offset] == 0x0f || part->bytes[offset] == 0x2e) &&
+	       uw_effect_apply(&scratch, part->start + offset, part->bytes + offset, size - offset,
+			       &effect) &&
+	       effect.is_nop)
+		offset += effect.size;
+	return offset;
+}
+
+/* Whether a call may not return: padding is behind it, or code that others jump to. */
+static bool is_doubtful(const struct uw_flow_part *part, size_t offset)
+{
+	size_t size = (size_t)(part->end - part->start);
+	size_t code = skip_padding(part, offset);
+
+	return code > offset || (code < size && part->target[code]);
+}
+
+/* Takes the state of a way that arrives at an instruction; false: nothing new is known there, or,
+ * with *number 0, out of memory. *number: a state's that may be the same. */
+static bool arrive(struct uw_flow *flow, struct uw_flow_part *part, size_t offset,
+		   struct uw_flow_state *state, uint32_t *number)
+{
+	uint32_t known = part->state[offset];
+
+	if (known) {
+		struct uw_flow_state met = flow->states.items[known - 1];
+		if (!uw_state_meet(&met, state))
+			return false;
+		*state = met;
+	}
+	/* Most instructions change nothing. */
+	if (memcmp(&flow->states.items[*number - 1], state, sizeof(*state)) != 0)
+		*number = uw_flow_states_number(&flow->states, state);
+	part->state[offset] = *number;
+	return *number != 0;
+}
+
+/* Goes on behind an instruction; false: the way ends, or memory does. */
+static bool go_on(struct uw_flow *flow, struct uw_flow_part *part, size_t next,
+		  const struct uw_effect *effect, struct uw_flow_state *state, bool *failed)
+{
+	struct uw_flow_state taken;
+
+	switch (effect->flow) {
+	case UW_FLOW_NEXT:
+		return true;
+	case UW_FLOW_CALL:
+		if (!is_doubtful(part, next))
+			return true;
+		*failed = !add_way(flow, &flow->doubtful, part->start + next, state);
+		return false;
+	case UW_FLOW_BRANCH:
+		taken = *state;
+		uw_effect_assume(&taken, effect->condition, true);
+		*failed = !add_jump(flow, effect->target, &taken);
+		uw_effect_assume(state, effect->condition, false);
+		return !*failed;
+	case UW_FLOW_JUMP:
+		*failed = !add_jump(flow, effect->target, state);
+		return false;
+	case UW_FLOW_INDIRECT:
+		*failed = !add_indirect(flow, part->start + next - effect->size, effect->value,
+					state);
+		return false;
+	case UW_FLOW_RETURN:
+		*failed = !add_way(flow, &flow->returns, part->start + next - effect->size, state);
+		break;
+	case UW_FLOW_END:
+		break;
+	}
+	return false;
+}
+
+/* Follows a way to its end, or to where nothing new is known; false: out of memory. */
+static bool follow(struct uw_flow *flow, const struct uw_flow_way *way)
+{
+	struct uw_flow_part *part = uw_flow_find(flow, way->address);
+	struct uw_flow_state state = flow->states.items[way->state - 1];
+	size_t size = (size_t)(part->end - part->start);
+	size_t offset = (size_t)(way->address - part->start);
+	uint32_t number = way->state;
+	bool failed = false;
+
+	while (offset < size && arrive(flow, part, offset, &state, &number)) {
+		struct uw_effect effect;
+		if (!uw_effect_apply(&state, part->start + offset, part->bytes + offset,
+				     size - offset, &effect))
+			break;
+		part->size[offset] = effect.size;
+		flow->steps++;
+		offset += effect.size;
+		if (!go_on(flow, part, offset, &effect, &state, &failed))
+			break;
+	}
+	return !failed && number != 0;
+}
+
+static bool row_is_same(const struct uw_flow_state *a, const struct uw_flow_state *b)
+{
+	struct uw_analysis_row rows[2];
+
+	uw_state_row(a, &rows[0]);
+	uw_state_row(b, &rows[1]);
+	return memcmp(&rows[0], &rows[1], sizeof(rows[0])) == 0;
+}
+
+/* Whether a doubtful way is none, for the call before does not return: it contradicts the others,
+ * or it leads to code that was aligned because only jumps lead there, and some jump is not known.
+ */
+static bool is_refuted(struct uw_flow *flow, const struct uw_flow_way *way)
+{
+	const struct uw_flow_part *part = uw_flow_find(flow, way->address);
+	size_t offset = (size_t)(way->address - part->start);
+	size_t code = skip_padding(part, offset);
+
+	if (code == (size_t)(part->end - part->start))
+		return true;
+	if (!part->state[code] && code > offset && !part->target[code]) {
+		flow->has_aligned_way |= !flow->has_unknown_jump;
+		return flow->has_unknown_jump;
+	}
+	if (!part->state[code])
+		return false;
+	struct uw_flow_state met = flow->states.items[part->state[code] - 1];
+	uw_state_meet(&met, &flow->states.items[way->state - 1]);
+	return !row_is_same(&met, &flow->states.items[part->state[code] - 1]);
+}
+
+static bool next_way(struct uw_flow *flow, struct uw_flow_way *way)
+{
+	if (flow->ways.count > 0) {
+		*way = flow->ways.items[--flow->ways.count];
+		return true;
+	}
+	while (flow->doubtful.count > 0) {
+		*way = flow->doubtful.items[--flow->doubtful.count];
+		if (!is_refuted(flow, way))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a return finds another frame than the entry had. */
+static bool is_contradicted(struct uw_flow *flow)
+{
+	for (size_t i = 0; i < flow->returns.count; i++) {
+		uint64_t address = flow->returns.items[i].address;
+		const struct uw_flow_part *part = uw_flow_find(flow, address);
+		const struct uw_flow_state *state =
+			&flow->states.items[part->state[address - part->start] - 1];
+		if (state->reg[UW_RSP].kind == UW_VALUE_CFA && !uw_state_is_entry(state))
+			return true;
+	}
+	return false;
+}
+
+int uw_flow_run(struct uw_flow *flow, uint64_t start)
+{
+	struct uw_flow_state entry;
+	struct uw_flow_way way;
+
+	uw_state_enter(&entry);
+	if (add_part(flow, start) != 0)
+		return -1;
+	if (!add_way(flow, &flow->ways, start, &entry))
+		return -1;
+	while (next_way(flow, &way)) {
+		uint64_t size = 0;
+		for (size_t i = 0; i < flow->part_count; i++)
+			size += flow->part[i].end - flow->part[i].start;
+		if (flow->steps > STEPS_PER_BYTE * size) {
+			flow->is_spent = true;
+			break;
+		}
+		if (!follow(flow, &way)) {
+			errno = ENOMEM;
+			return -1;
+		}
+	}
+	flow->is_contradicted = is_contradicted(flow);
+	return 0;
+}

@@ -19,6 +19,7 @@ else:
         subprocess.run([sys.executable, sys.argv[0], "child"])
     sorted(str(i) for i in range(200000))
 '''
+OVER_TIME = ', over time'
 NODE_WORK = 'function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); } console.log(process.pid, fib(31));'
 
 
@@ -43,6 +44,11 @@ def check_result(what, result):
   off = [label(row) for row in rows if abs(profiles[label(row)]['total'] / 1e9 - float(row['CPU Time'])) > 1e-6]
   s.check(not off and all(profile['unit'] == 'nanoseconds' for profile in group['profiles']),
           f'{what}: times of {len(rows)} threads', off[:3])
+  evented = [profile for profile in group['profiles'] if profile['name'].endswith(OVER_TIME)]
+  off = [profile['name'] for profile in evented if profile['self'].keys() != profiles[profile['name'][:-len(OVER_TIME)]]['self'].keys() or any(
+    abs(weight - profiles[profile['name'][:-len(OVER_TIME)]]['self'][function]) > 1 for function, weight in profile['self'].items())]
+  s.check(len(evented) == len(rows) and not off, f'{what}: functions of {len(evented)} threads over time', off[:3])
+  group['profiles'] = [profile for profile in group['profiles'] if profile not in evented]
   times = {}
   for profile in group['profiles']:
     for function, weight in profile['self'].items():

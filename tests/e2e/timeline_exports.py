@@ -84,6 +84,8 @@ def stacks_by_thread(result, *options):
   names = [frame['name'] for frame in file['shared']['frames']]
   threads = {}
   for profile in file['profiles']:
+    if profile['type'] != 'sampled':
+      continue
     thread, _, process = profile['name'].partition(' (')
     times = threads.setdefault((process[:-1], thread), {})
     for stack, weight in zip(profile['samples'], profile['weights']):

@@ -1,7 +1,8 @@
 /* speedscope's own format, https://www.speedscope.app/file-format-schema.json: frames shared by all
- * profiles, and a sampled profile for each thread. */
+ * profiles, a sampled profile for each thread, and an evented one over the time of the clock. */
 #include "tools/export/export.h"
 #include "tools/export/labels.h"
+#include "tools/export/speedscope_events.h"
 #include "tools/json/json_writer.h"
 #include "tools/memory/xalloc.h"
 #include "tools/samples/tally.h"
@@ -12,6 +13,8 @@
 /* Stacks come again and again: texts of this many, at most so long, are kept at hand. */
 #define STACKS_MAX     65536u
 #define STACK_TEXT_MAX 1024u
+/* Pieces of time that are written over time, too: their events take much more room. */
+#define EVENTED_MAX UINT64_C(500000)
 
 /* A stack as JSON. */
 struct stack_text {
@@ -135,16 +138,29 @@ static void write_stack(struct speedscope *speedscope, const struct timeline_pie
 }
 
 static void write_label(struct json_writer *json, const struct profile_reader *reader,
-			const struct timeline *timeline)
+			const struct timeline *timeline, const char *suffix)
 {
 	char *process = label_make(tally_process_name(reader, timeline->process), timeline->pid);
 	char *thread = label_make(tally_thread_name(reader, timeline->thread), timeline->tid);
 	char *label = timeline->is_threadless ? xalloc_text(TALLY_NO_THREAD)
-					      : xalloc_printf("%s (%s)", thread, process);
+					      : xalloc_printf("%s (%s)%s", thread, process, suffix);
 	json_write_text(json, "name", label);
 	free(process);
 	free(thread);
 	free(label);
+}
+
+/* Begins a profile. */
+static void open_profile(struct speedscope *speedscope, uint32_t index, const char *type,
+			 const char *suffix)
+{
+	const struct profile_reader *reader = speedscope->timelines->stacks->reader;
+	struct json_writer *json = &speedscope->json;
+	json_open_object(json, NULL);
+	json_write_text(json, "type", type);
+	write_label(json, reader, &speedscope->timelines->timelines[index], suffix);
+	json_write_text(json, "unit",
+			profile_reader_counted_event(reader) ? "none" : "nanoseconds");
 }
 
 static void write_profile(struct speedscope *speedscope, uint32_t index)
@@ -153,12 +169,7 @@ static void write_profile(struct speedscope *speedscope, uint32_t index)
 	const struct timeline *timeline = &timelines->timelines[index];
 	struct json_writer *json = &speedscope->json;
 	struct timeline_piece piece;
-	json_open_object(json, NULL);
-	json_write_text(json, "type", "sampled");
-	write_label(json, timelines->stacks->reader, timeline);
-	json_write_text(json, "unit",
-			profile_reader_counted_event(timelines->stacks->reader) ? "none"
-										: "nanoseconds");
+	open_profile(speedscope, index, "sampled", "");
 	json_write_number(json, "startValue", 0);
 	json_write_number(json, "endValue", timeline->cpu_ns);
 	json_open_array(json, "samples");
@@ -174,6 +185,30 @@ static void write_profile(struct speedscope *speedscope, uint32_t index)
 	json_close_object(json);
 }
 
+/* Those with the most time come first. Without a clock, and of numbers of an event, nothing is
+ * known. */
+static void write_over_time(struct speedscope *speedscope, const uint32_t *order)
+{
+	const struct timelines *timelines = speedscope->timelines;
+	const struct profile_reader *reader = timelines->stacks->reader;
+	struct stack_tree tree = {.reader = reader,
+				  .functions = speedscope->functions,
+				  .mode = CALL_PATH_ALL};
+	uint64_t pieces = 0;
+	if (profile_reader_clock_count(reader) == 0 || profile_reader_counted_event(reader))
+		return;
+	for (uint32_t i = 0; i < index_map_count(&timelines->map); i++) {
+		const struct timeline *timeline = &timelines->timelines[order[i]];
+		pieces += timeline->count;
+		if (timeline->cpu_ns == 0 || timeline->is_threadless || pieces > EVENTED_MAX)
+			continue;
+		open_profile(speedscope, order[i], "evented", ", over time");
+		speedscope_events_write(&speedscope->json, timelines, order[i], &tree);
+		json_close_object(&speedscope->json);
+	}
+	stack_tree_finish(&tree);
+}
+
 /* The thread with the most time comes first and is shown first. Threads without time have nothing
  * to show, but speedscope needs a profile. */
 static void write_profiles(struct speedscope *speedscope)
@@ -186,6 +221,7 @@ static void write_profiles(struct speedscope *speedscope)
 		if (i == 0 || timelines->timelines[order[i]].cpu_ns > 0)
 			write_profile(speedscope, order[i]);
 	}
+	write_over_time(speedscope, order);
 	json_close_array(&speedscope->json);
 	free(order);
 }

@@ -77,6 +77,30 @@ static void expect_profile(struct json_object *file, size_t index, const char *n
 	ck_assert_uint_eq(number_of(profile, "endValue"), total_ns);
 }
 
+/* "O main 5,C main 9": functions that open and close, with the time in ms. */
+static void expect_events(struct json_object *file, size_t index, const char *name,
+			  const char *expected)
+{
+	char text[1024] = "";
+	uint64_t last_ns = 0;
+	struct json_object *profile = json_object_array_get_idx(member(file, "profiles"), index);
+	struct json_object *events = member(profile, "events");
+	ck_assert_str_eq(text_of(profile, "type"), "evented");
+	ck_assert_str_eq(text_of(profile, "name"), name);
+	ck_assert_str_eq(text_of(profile, "unit"), "nanoseconds");
+	for (size_t i = 0; i < json_object_array_length(events); i++) {
+		struct json_object *event = json_object_array_get_idx(events, i);
+		uint64_t at = number_of(event, "at");
+		sprintf(text + strlen(text), "%s%s %s %u", i > 0 ? "," : "", text_of(event, "type"),
+			text_of(frame_at(file, number_of(event, "frame")), "name"),
+			(unsigned)(at / MS));
+		ck_assert_uint_ge(at, last_ns);
+		last_ns = at;
+	}
+	ck_assert_str_eq(text, expected);
+	ck_assert_uint_eq(number_of(profile, "endValue"), last_ns);
+}
+
 /* Threads by CPU time, stacks in the order of time with their seams, equal ones in a row as one. */
 START_TEST(test_known_result)
 {
@@ -91,13 +115,25 @@ START_TEST(test_known_result)
 			 "https://www.speedscope.app/file-format-schema.json");
 	ck_assert_str_eq(text_of(file, "name"), "app --fast \"a b\"");
 	ck_assert_uint_eq(number_of(file, "activeProfileIndex"), 0);
-	ck_assert_uint_eq(json_object_array_length(member(file, "profiles")), 4);
+	ck_assert_uint_eq(json_object_array_length(member(file, "profiles")), 7);
 	expect_profile(file, 0, "app-100 (app-100)",
 		       "_start;start;main;work 40,main;[Unknown frame(s)];func@0x1054 1,"
 		       "[Guessed frame(s)];main 1,[No sample] 7");
 	expect_profile(file, 1, "worker-101 (app-100)", "_start;start;main;outer;inner 20");
 	expect_profile(file, 2, "helper-102 (helper-101)", "[Skipped frame(s)];a;b;odd 15");
 	expect_profile(file, 3, "[No known thread]", "[No known thread] 2");
+	expect_events(file, 4, "app-100 (app-100), over time",
+		      "O _start 0,O start 0,O main 0,O work 0,C work 40,C main 40,C start 40,"
+		      "C _start 40,O main 99,O [Unknown frame(s)] 99,O func@0x1054 99,"
+		      "C func@0x1054 100,C [Unknown frame(s)] 100,C main 100,"
+		      "O [Guessed frame(s)] 109,O main 109,C main 110,C [Guessed frame(s)] 110,"
+		      "O [No sample] 110,C [No sample] 117");
+	expect_events(file, 5, "worker-101 (app-100), over time",
+		      "O _start 40,O start 40,O main 40,O outer 40,O inner 40,"
+		      "C inner 60,C outer 60,C main 60,C start 60,C _start 60");
+	expect_events(file, 6, "helper-102 (helper-101), over time",
+		      "O [Skipped frame(s)] 75,O a;b 75,O odd 75,C odd 90,C a;b 90,"
+		      "C [Skipped frame(s)] 90");
 	json_object_put(file);
 }
 END_TEST
@@ -159,7 +195,7 @@ START_TEST(test_hostile_names)
 	struct json_object *file = export_result();
 	struct json_object *profiles = member(file, "profiles");
 	ck_assert_str_eq(text_of(file, "name"), hostile_name(6));
-	ck_assert_uint_eq(json_object_array_length(profiles), HOSTILE_NAMES);
+	ck_assert_uint_eq(json_object_array_length(profiles), 2 * HOSTILE_NAMES);
 	for (unsigned i = 0; i < HOSTILE_NAMES; i++) {
 		struct json_object *profile = json_object_array_get_idx(profiles, i);
 		ck_assert_uint_eq(number_of(profile, "endValue"), HOSTILE_CPU_MS * MS);

@@ -4,21 +4,25 @@
 #include "collector/result/emit.h"
 #include "collector/waits/waits_private.h"
 #include "containers/array.h"
+#include <string.h>
 #include <sys/syscall.h>
 
 /* How long another source's wait is held back: the library's record comes when the call returns. */
 #define HOLD_NS 100000000ull
 
 enum {
-	STRETCHES = 32, /* off the CPU, the last ones of a thread */
+	STRETCHES = 32, /* off the CPU, of a thread; a multiple of 4 */
 	CALLS = 32,     /* seen by the library, likewise */
 	HELD_MAX = 16384
 };
 
+/* Time off the CPU: one stretch, or several of long ago in one. */
 struct stretch {
 	uint64_t from_ns;
 	uint64_t to_ns;
-	bool is_blocked; /* else ready */
+	uint64_t ready_ns;
+	uint64_t blocked_ns;
+	uint64_t blocks; /* times blocked */
 };
 
 struct span {
@@ -38,7 +42,7 @@ struct sync_thread {
 	uint64_t known_ns; /* its switches are known from here on; 0: not yet */
 	struct stretch stretches[STRETCHES];
 	struct span calls[CALLS];
-	size_t stretch_count; /* all so far */
+	size_t stretch_count;
 	size_t call_count;
 	struct held *held; /* in order of time */
 	size_t held_count;
@@ -164,9 +168,42 @@ static void set_end(struct sync_thread *thread, const struct waits_state *state)
 {
 	if (state->state != PROFILE_STATE_RUNNING || thread->stretch_count == 0)
 		return;
-	struct stretch *last = &thread->stretches[(thread->stretch_count - 1) % STRETCHES];
-	if (state->since_ns >= last->from_ns && state->since_ns < last->to_ns)
-		last->to_ns = state->since_ns;
+	struct stretch *last = &thread->stretches[thread->stretch_count - 1];
+	if (state->since_ns < last->from_ns || state->since_ns >= last->to_ns)
+		return;
+	last->to_ns = state->since_ns;
+	*(last->blocks > 0 ? &last->blocked_ns : &last->ready_ns) = last->to_ns - last->from_ns;
+}
+
+/* The older half, two stretches in one. */
+static void merge_stretches(struct sync_thread *thread)
+{
+	enum { OLD = STRETCHES / 2 };
+	for (size_t i = 0; i < OLD; i += 2) {
+		struct stretch one = thread->stretches[i];
+		const struct stretch *next = &thread->stretches[i + 1];
+		one.to_ns = next->to_ns;
+		one.ready_ns += next->ready_ns;
+		one.blocked_ns += next->blocked_ns;
+		one.blocks += next->blocks;
+		thread->stretches[i / 2] = one;
+	}
+	memmove(&thread->stretches[OLD / 2], &thread->stretches[OLD],
+		(STRETCHES - OLD) * sizeof(*thread->stretches));
+	thread->stretch_count = STRETCHES - OLD / 2;
+}
+
+static void add_stretch(struct sync_thread *thread, uint64_t from_ns, uint64_t to_ns,
+			bool is_blocked)
+{
+	if (thread->stretch_count == STRETCHES)
+		merge_stretches(thread);
+	thread->stretches[thread->stretch_count++] =
+		(struct stretch){.from_ns = from_ns,
+				 .to_ns = to_ns,
+				 .ready_ns = is_blocked ? 0 : to_ns - from_ns,
+				 .blocked_ns = is_blocked ? to_ns - from_ns : 0,
+				 .blocks = is_blocked};
 }
 
 void sync_threads_run(struct sync_threads *threads, uint32_t tid, const struct waits_state *state)
@@ -199,10 +236,7 @@ void sync_threads_switch(struct waits *waits, const struct record *record,
 	}
 	if (thread->known_ns == 0)
 		thread->known_ns = state->since_ns;
-	thread->stretches[thread->stretch_count++ % STRETCHES] =
-		(struct stretch){.from_ns = state->since_ns,
-				 .to_ns = record->time_ns,
-				 .is_blocked = state->state != PROFILE_STATE_READY};
+	add_stretch(thread, state->since_ns, record->time_ns, state->state != PROFILE_STATE_READY);
 }
 
 void sync_threads_end(struct waits *waits, uint32_t tid)
@@ -250,16 +284,25 @@ bool sync_threads_hold(struct waits *waits, const struct profile_wait *wait, uin
 	return true;
 }
 
+/* The part of a stretch's time, or number, that lies in the call: several in one are taken as
+ * evenly spread. */
+static uint64_t part_of(uint64_t time_ns, const struct stretch *whole, uint64_t from, uint64_t to)
+{
+	uint64_t length = whole->to_ns - whole->from_ns;
+	return to - from == length
+		       ? time_ns
+		       : (uint64_t)((double)time_ns * (double)(to - from) / (double)length);
+}
+
 /* Adds up the call's stretches off the CPU. */
 static void fill_times(const struct sync_threads *threads, const struct sync_thread *thread,
 		       struct sync_call *call)
 {
 	uint64_t ready_ns = 0;
-	size_t oldest = thread->stretch_count > STRETCHES ? thread->stretch_count - STRETCHES : 0;
-	size_t i = thread->stretch_count;
+	uint64_t blocks = 0;
 	call->wait_ns = 0;
-	for (; i > oldest; i--) {
-		const struct stretch *one = &thread->stretches[(i - 1) % STRETCHES];
+	for (size_t i = thread->stretch_count; i-- > 0;) {
+		const struct stretch *one = &thread->stretches[i];
 		if (one->to_ns <= call->begin_ns)
 			break;
 		/* What began before the call, or lasts beyond it, is none of its own. */
@@ -267,19 +310,21 @@ static void fill_times(const struct sync_threads *threads, const struct sync_thr
 		uint64_t to = one->to_ns < call->end_ns ? one->to_ns : call->end_ns;
 		if (from >= to)
 			continue;
-		if (one->is_blocked) {
-			call->wait_ns += to - from;
-			call->start_ns = from;
-			call->blocks++;
-			ready_ns = 0; /* only what comes before the first block is spinning */
-		} else {
-			ready_ns += to - from;
-		}
+		ready_ns += part_of(one->ready_ns, one, from, to);
+		call->wait_ns += part_of(one->blocked_ns, one, from, to);
+		uint64_t blocks_in = part_of(one->blocks, one, from, to);
+		bool is_one = one->ready_ns + one->blocked_ns == one->to_ns - one->from_ns;
+		if (one->blocks == 0 || (blocks_in == 0 && !is_one))
+			continue;
+		call->start_ns = from;
+		blocks += blocks_in > 0 ? blocks_in : 1;
+		ready_ns = 0; /* only what comes before the first block is spinning */
 	}
-	uint64_t before = (call->blocks > 0 ? call->start_ns : call->end_ns) - call->begin_ns;
+	call->blocks = blocks < UINT16_MAX ? (uint16_t)blocks : UINT16_MAX;
+	uint64_t before = (blocks > 0 ? call->start_ns : call->end_ns) - call->begin_ns;
 	call->spin_ns = before > ready_ns ? before - ready_ns : 0;
 	call->is_known = thread->known_ns != 0 && thread->known_ns <= call->begin_ns &&
-			 threads->lost_ns <= call->begin_ns && (i > oldest || oldest == 0);
+			 threads->lost_ns <= call->begin_ns;
 }
 
 /* Drops the held waits that overlap the call, youngest first; wait takes over what only they know:

@@ -153,10 +153,29 @@ END_TEST
 START_TEST(many_switches)
 {
 	introduce();
-	for (uint64_t i = 0; i < 100; i++)
+	for (uint64_t i = 0; i < 900; i++)
 		run_after(PROFILE_STATE_BLOCKED, (10 + i) * MS, (10 + i) * MS + 1000);
-	wait_for(PROFILE_SYNC_MUTEX, 9 * MS, 120 * MS);
-	ck_assert_uint_eq(last(1).wait_ns, 111 * MS);
+	wait_for(PROFILE_SYNC_MUTEX, 9 * MS, 920 * MS);
+	struct profile_wait wait = last(1);
+	/* The first stretches are one with an earlier one. */
+	ck_assert_uint_ge(wait.wait_ns, 890 * 1000);
+	ck_assert_uint_le(wait.wait_ns, 900 * 1000);
+	ck_assert_uint_ge(wait.blocks, 800);
+	ck_assert_uint_le(wait.blocks, 900);
+}
+END_TEST
+
+/* A spinning thread that is preempted again and again. */
+START_TEST(many_preemptions)
+{
+	introduce();
+	for (uint64_t i = 0; i < 900; i++)
+		run_after(PROFILE_STATE_READY, (10 + i) * MS, (10 + i) * MS + MS / 2);
+	wait_for(PROFILE_SYNC_SPIN, 9 * MS, 911 * MS);
+	struct profile_wait wait = last(1);
+	ck_assert_uint_eq(wait.blocks, 0);
+	ck_assert_uint_ge(wait.spin_ns, 452 * MS);
+	ck_assert_uint_le(wait.spin_ns, 457 * MS);
 }
 END_TEST
 
@@ -390,6 +409,7 @@ int main(void)
 	tcase_add_test(tcase, never_blocked);
 	tcase_add_test(tcase, switches_unknown);
 	tcase_add_test(tcase, many_switches);
+	tcase_add_test(tcase, many_preemptions);
 	tcase_add_test(tcase, waker_of_a_lock);
 	tcase_add_test(tcase, late_waker);
 	tcase_add_test(tcase, waker_of_a_condition);

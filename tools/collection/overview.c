@@ -260,13 +260,13 @@ static void take_chosen_event(struct overview *overview, const struct profile_re
 	overview->notes[PROFILE_NOTE_SAMPLES_LOST] = known(lost);
 }
 
-uint64_t overview_event_count(const struct profile_reader *reader, uint32_t event)
+struct overview_number overview_event_count(const struct profile_reader *reader, uint32_t event)
 {
-	uint64_t count = 0;
+	struct overview_number count = {0, false};
 	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
 		const struct profile_note *note = profile_reader_note(reader, i);
 		if (note->kind == PROFILE_NOTE_EVENT_COUNT && note->tid == event)
-			count += note->value;
+			count = known(count.value + note->value);
 	}
 	return count;
 }

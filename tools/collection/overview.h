@@ -48,8 +48,9 @@ struct overview {
 void overview_collect(const struct profile_reader *reader, const struct tally *tally,
 		      const char *path, struct overview *overview);
 
-/* The kernel's count of an event that the result has samples of, from 1 on. */
-uint64_t overview_event_count(const struct profile_reader *reader, uint32_t event);
+/* The kernel's count of an event that the result has samples of, from 1 on; not known if the
+ * collection did not end. */
+struct overview_number overview_event_count(const struct profile_reader *reader, uint32_t event);
 
 /* Prints one line on the share of wrong frames among guesses with a known truth; nothing if there
  * are neither guessed stacks nor tries. guessed: number of guessed stacks. */

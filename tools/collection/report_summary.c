@@ -154,19 +154,14 @@ static bool is_lost_estimated(const struct overview *overview)
 static void print_events(const struct profile_reader *reader, FILE *stream)
 {
 	for (uint32_t i = 1; i <= profile_reader_event_count(reader); i++) {
+		const char *name = profile_reader_event_name(reader, i);
+		struct overview_number count = overview_event_count(reader, i);
 		lines_label(stream, i == 1 ? "Counted Events:" : "");
-		fprintf(stream, "%" PRIu64 " %s (--event %s)\n", overview_event_count(reader, i),
-			profile_reader_event_name(reader, i), profile_reader_event_name(reader, i));
+		if (count.is_known)
+			fprintf(stream, "%" PRIu64 " %s (--event %s)\n", count.value, name, name);
+		else
+			fprintf(stream, "%s: their number is not known (--event %s)\n", name, name);
 	}
-}
-
-static void put_events(struct json_object *object, const struct profile_reader *reader)
-{
-	struct json_object *events = json_object_new_object();
-	for (uint32_t i = 1; i <= profile_reader_event_count(reader); i++)
-		json_object_object_add(events, profile_reader_event_name(reader, i),
-				       json_object_new_uint64(overview_event_count(reader, i)));
-	json_object_object_add(object, "events", events);
 }
 
 /* Lost are samples of the whole run, whatever the filter. */
@@ -397,6 +392,15 @@ static void put_member(struct json_object *object, const char *key, struct json_
 		object = inner;
 	}
 	json_object_object_add(object, key, value);
+}
+
+static void put_events(struct json_object *object, const struct profile_reader *reader)
+{
+	struct json_object *events = json_object_new_object();
+	for (uint32_t i = 1; i <= profile_reader_event_count(reader); i++)
+		json_object_object_add(events, profile_reader_event_name(reader, i),
+				       number_object(overview_event_count(reader, i)));
+	json_object_object_add(object, "events", events);
 }
 
 static void put_skipped(struct json_object *object, const struct tally *tally, int reason)

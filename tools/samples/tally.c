@@ -251,7 +251,9 @@ static enum calibration_pools choose_pools(const struct filter *filter, unsigned
 
 static TBRW_U32 take_samples(struct collecting *collecting, struct profile_reader *reader)
 {
-	if ((collecting->by & TALLY_BY_RUNNING) && profile_reader_states(reader) != 0)
+	/* Numbers of an event are no time that threads ran at once. */
+	if ((collecting->by & TALLY_BY_RUNNING) && profile_reader_states(reader) != 0 &&
+	    !profile_reader_counted_event(reader))
 		collecting->moments = concurrency_moments_create(reader);
 	TBRW_U32 code = profile_reader_each_sample(reader, take_sample, collecting);
 	concurrency_moments_destroy(collecting->moments);

@@ -373,6 +373,7 @@ def tracepoints():
     s.skip('tracepoints: times', 'perf lost records')
     return
   theirs, expected = timehist.parse(shown.stdout), traced_times(data)
+  timehist.add_open(theirs, timehist.switches_of(data))
   rows = s.report(result, 'threads', '--filter', 'process=traced')
   s.check(len(rows) == 2, 'tracepoints: threads', [row['TID'] for row in rows])
   for row in rows:
@@ -381,7 +382,7 @@ def tracepoints():
     for column, ns in (('CPU Time', sum(times.runs)), ('Wait Time', times.blocked), ('Ready Time', times.ready)):
       s.check(ns > 0 and abs(float(row[column]) - ns / 1e9) <= 1e-6, f'tracepoints: {column}', f'{row[column]} s, {ns / 1e9:.6f} expected')
     # The first stretch has no begin to timehist, and the last one goes on behind the thread's end. Each row is rounded to us.
-    bound = (times.runs[0] + times.runs[-1]) / 1e9 + 1e-3 + 1e-6 * theirs[tid].switches
+    bound = (times.runs[0] + times.runs[-1]) / 1e9 + 1e-3 + 1e-6 * theirs[tid].switches + theirs[tid].given + theirs[tid].missed
     s.check(abs(theirs[tid].run - float(row['CPU Time'])) <= bound, 'tracepoints: CPU time by timehist',
             f'{theirs[tid].run:.6f} s, at most {bound:.6f} apart')
   numbers, _ = bring_in(data, '--event', 'sched:sched_switch')

@@ -70,6 +70,13 @@ def add_open(threads, text):
     latest[cpu] = (now, entered)
 
 
+def switches_of(data):
+  """perf script's lines of a recording's switches."""
+  lines = subprocess.run(['perf', 'script', '-f', '-i', data, '--ns', '-F', 'cpu,time,event,trace'], check=True, capture_output=True,
+                         text=True, errors='replace').stdout.splitlines()
+  return '\n'.join(line for line in lines if 'sched:sched_switch:' in line)
+
+
 class Timehist:
   """Records while it is entered; threads has the times afterwards, lost the records that perf lost."""
 
@@ -88,7 +95,5 @@ class Timehist:
                            capture_output=True, text=True, errors='replace')
     self.lost = 'lost' in errors.lower() or 'lost' in shown.stderr.lower()
     self.threads = parse(shown.stdout)
-    switches = subprocess.run(['perf', 'script', '-f', '-i', self.data, '--ns', '-F', 'cpu,time,event,trace'], check=True,
-                              capture_output=True, text=True, errors='replace').stdout
-    add_open(self.threads, '\n'.join(line for line in switches.splitlines() if 'sched:sched_switch:' in line))
+    add_open(self.threads, switches_of(self.data))
     os.unlink(self.data)

@@ -14,7 +14,7 @@
 #define STACKS_MAX     65536u
 #define STACK_TEXT_MAX 1024u
 /* Pieces of time that are written over time, too: their events take much more room. */
-#define EVENTED_MAX UINT64_C(500000)
+#define EVENTED_MAX UINT64_C(25000)
 
 /* A stack as JSON. */
 struct stack_text {
@@ -199,9 +199,10 @@ static void write_over_time(struct speedscope *speedscope, const uint32_t *order
 		return;
 	for (uint32_t i = 0; i < index_map_count(&timelines->map); i++) {
 		const struct timeline *timeline = &timelines->timelines[order[i]];
-		pieces += timeline->count;
-		if (timeline->cpu_ns == 0 || timeline->is_threadless || pieces > EVENTED_MAX)
+		if (timeline->cpu_ns == 0 || timeline->is_threadless ||
+		    timeline->count > EVENTED_MAX - pieces)
 			continue;
+		pieces += timeline->count;
 		open_profile(speedscope, order[i], "evented", ", over time");
 		speedscope_events_write(&speedscope->json, timelines, order[i], &tree);
 		json_close_object(&speedscope->json);

@@ -77,7 +77,7 @@ def otlp_ns(path):
 
 
 def speedscope_ns(path):
-  return sum(sum(profile['weights']) for profile in load(read(path))['profiles'])
+  return sum(sum(profile['weights']) for profile in load(read(path))['profiles'] if profile['type'] == 'sampled')
 
 
 def firefox_ns(path):

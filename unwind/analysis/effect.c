@@ -478,13 +478,27 @@ bool uw_effect_apply(struct uw_flow_state *state, uint64_t address, const uint8_
 		return true;
 	case ZYDIS_CATEGORY_NOP:
 	case ZYDIS_CATEGORY_WIDENOP:
-		effect->is_nop = true;
 		return true;
 	default:
 		if (!apply_stack(state, &instruction))
 			compute(state, &instruction);
 		return true;
 	}
+}
+
+unsigned uw_effect_nop(const uint8_t *bytes, size_t size)
+{
+	ZydisDecoder decoder;
+	ZydisDecodedInstruction head;
+
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
+	    !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, size, &head)))
+		return 0;
+	return head.meta.category == ZYDIS_CATEGORY_NOP ||
+			       head.meta.category == ZYDIS_CATEGORY_WIDENOP
+		       ? head.length
+		       : 0;
 }
 
 static void assume_below(struct uw_flow_state *state, uint64_t count)

@@ -31,15 +31,17 @@ struct uw_effect {
 	enum uw_flow_kind flow;
 	enum uw_condition condition; /* of BRANCH */
 	uint8_t size;                /* of the instruction */
-	bool is_nop;
-	uint64_t target;       /* of BRANCH and JUMP */
-	struct uw_value value; /* of INDIRECT: TARGET or POINTER, or unknown */
+	uint64_t target;             /* of BRANCH and JUMP */
+	struct uw_value value;       /* of INDIRECT: TARGET or POINTER, or unknown */
 };
 
 /* Applies the instruction at address, of which at most size bytes are there, to state. false: it is
  * none; state is unchanged. */
 bool uw_effect_apply(struct uw_flow_state *state, uint64_t address, const uint8_t *bytes,
 		     size_t size, struct uw_effect *effect);
+
+/* The size of the nop that bytes start with; 0: they start with none. */
+unsigned uw_effect_nop(const uint8_t *bytes, size_t size);
 
 /* What holds after a branch that is taken or not. */
 void uw_effect_assume(struct uw_flow_state *state, enum uw_condition condition, bool taken);

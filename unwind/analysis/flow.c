@@ -213,17 +213,13 @@ static bool add_indirect(struct uw_flow *flow, uint64_t address, struct uw_value
 static size_t skip_padding(const struct uw_flow_part *part, size_t offset)
 {
 	size_t size = (size_t)(part->end - part->start);
-	struct uw_flow_state scratch;
-	struct uw_effect effect;
 
-	/* The bytes that a nop can start with. */
-	while (offset < size && !part->target[offset] &&
-	       (part->bytes[offset] == 0x90 || part->bytes[offset] == 0x66 ||
-		part->bytes[offset] == 0x0f || part->bytes[offset] == 0x2e) &&
-	       uw_effect_apply(&scratch, part->start + offset, part->bytes + offset, size - offset,
-			       &effect) &&
-	       effect.is_nop)
-		offset += effect.size;
+	while (offset < size && !part->target[offset]) {
+		unsigned nop = uw_effect_nop(part->bytes + offset, size - offset);
+		if (nop == 0)
+			break;
+		offset += nop;
+	}
 	return offset;
 }
 

@@ -383,7 +383,7 @@ static void settle(struct comparison *comparison, const struct uw_fde *fde, uint
 			at++;
 			continue;
 		}
-		if (effect.is_nop || bytes[0] == 0xcc)
+		if (uw_effect_nop(bytes, size) > 0 || bytes[0] == 0xcc)
 			memset(verdict, PADDING, effect.size);
 		else if (pads && *verdict != FIRST_REASON + UW_ANALYSIS_JUMP)
 			memset(verdict, EXCEPTIONS, effect.size);

@@ -91,8 +91,7 @@ static void name_labels(struct wall_report *report)
 	report->labels = xalloc_zeroed(report->label_count, sizeof(*report->labels));
 	for (uint32_t i = 0; i < LABEL_TYPES; i++)
 		report->labels[i] =
-			xalloc_text(i == LABEL_SHORT ? wall_short_label(report->input->reader)
-						     : label_texts[i]);
+			xalloc_text(i == LABEL_SHORT ? report->wall.short_label : label_texts[i]);
 	for (uint32_t i = 0; i < WAIT_TYPE_COUNT; i++)
 		report->labels[LABEL_TYPES + i] =
 			xalloc_printf("[%s]", wait_type_name((enum wait_type)i));

@@ -157,7 +157,7 @@ static void add_short_waits(struct making *making)
 	if (making->rows->group == REPORT_GROUP_THREAD || filter_needs_function(filter) ||
 	    filter_has_tasks(filter) || (sum->short_ns == 0 && sum->short_count == 0))
 		return;
-	const struct wait_row wanted = {.label = wall_short_label(making->input->reader),
+	const struct wait_row wanted = {.label = making->rows->wall.short_label,
 					.index = PROFILE_NONE,
 					.is_short = true};
 	uint32_t row = enter_row(making, &wanted); /* which may move the rows */

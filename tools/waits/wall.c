@@ -105,12 +105,26 @@ static void account_lanes(struct wall *wall, const struct thread_states *states,
 	}
 }
 
+/* Longer waits may be among the short ones where waits were lost, nobody might look at a process,
+ * or nobody looked. */
+static const char *choose_short_label(const struct profile_reader *reader)
+{
+	bool is_all_seen = profile_reader_wait_sources(reader) != 0;
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		uint32_t kind = profile_reader_note(reader, i)->kind;
+		if (kind == PROFILE_NOTE_WAITS_LOST || kind == PROFILE_NOTE_WAITS_HIDDEN)
+			is_all_seen = false;
+	}
+	return is_all_seen ? "[Short waits]" : "[Short and unseen waits]";
+}
+
 TBRW_U32 wall_collect(struct wall *wall, struct profile_reader *reader,
 		      const struct functions *functions, const struct filter *filter,
 		      uint32_t target)
 {
 	struct thread_states states;
-	*wall = (struct wall){.thread_count = profile_reader_thread_count(reader)};
+	*wall = (struct wall){.thread_count = profile_reader_thread_count(reader),
+			      .short_label = choose_short_label(reader)};
 	TBRW_U32 code = result_waits_collect(&wall->waits, reader, functions, filter, target);
 	if (code != VT_SUCCESS)
 		return code;
@@ -132,15 +146,4 @@ void wall_finish(struct wall *wall)
 	free(wall->wait_ns);
 	free(wall->threads);
 	memset(wall, 0, sizeof(*wall));
-}
-
-const char *wall_short_label(const struct profile_reader *reader)
-{
-	bool is_all_seen = profile_reader_wait_sources(reader) != 0;
-	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
-		uint32_t kind = profile_reader_note(reader, i)->kind;
-		if (kind == PROFILE_NOTE_WAITS_LOST || kind == PROFILE_NOTE_WAITS_HIDDEN)
-			is_all_seen = false;
-	}
-	return is_all_seen ? "[Short waits]" : "[Short and unseen waits]";
 }

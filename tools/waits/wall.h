@@ -33,6 +33,9 @@ struct wall {
 	struct wall_thread *threads; /* by index; behind them one of all threads without a record */
 	uint32_t thread_count;       /* without the last */
 	struct wall_thread sum;      /* of the filter's threads */
+	/* The name of blocked time without a record of a wait: [Short waits], unless longer ones
+	 * may be among them. */
+	const char *short_label;
 };
 
 /* The filter and target as for result_waits_collect; the filter's conditions on functions and tasks
@@ -64,9 +67,5 @@ TBRW_U32 wall_tally(struct tally *tally, struct profile_reader *reader, struct f
 #define WALL_READY   "[Ready]"
 #define WALL_STOPPED "[Stopped]"
 #define WALL_UNKNOWN "[Unknown state]"
-
-/* That of blocked time without a record of a wait: [Short waits], unless longer ones may be among
- * them, since waits were lost, or nobody might look at a process, or nobody looked. */
-const char *wall_short_label(const struct profile_reader *reader);
 
 #endif

@@ -75,7 +75,7 @@ static void add_state(struct making *making, uint32_t index, const char *name,
 static void add_states(struct making *making, uint32_t index)
 {
 	const struct wall_thread *thread = &making->wall.threads[index];
-	add_state(making, index, wall_short_label(making->reader),
+	add_state(making, index, making->wall.short_label,
 		  &(struct tally_times){thread->short_ns, thread->short_ns, thread->short_count});
 	add_state(making, index, WALL_READY, &(struct tally_times){.wall_ns = thread->ready_ns});
 	add_state(making, index, WALL_STOPPED,

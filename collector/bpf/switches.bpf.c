@@ -10,7 +10,7 @@
 
 #include "collector/bpf/kernel_types.bpf.h"
 #include "collector/bpf/switch_record.h"
-#include <bpf/bpf_core_read.h>
+#include "collector/bpf/task_events.bpf.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
@@ -31,16 +31,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct switch_ends);
 } ends SEC(".maps");
-
-/* Whether perf events were ever opened for the task, and it does not end. */
-static _Bool has_own_events(struct task_struct *task)
-{
-	struct task_struct___one_context *one = (void *)task;
-	struct task_struct___two_contexts *two = (void *)task;
-	if (bpf_core_field_exists(one->perf_event_ctxp))
-		return one->perf_event_ctxp != 0;
-	return two->perf_event_ctxp[1] != 0;
-}
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switches_switch, _Bool preempt, struct task_struct *from, struct task_struct *to,

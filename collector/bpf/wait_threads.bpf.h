@@ -7,6 +7,7 @@
 
 #include "collector/bpf/kernel_types.bpf.h"
 #include "collector/bpf/stack_copy.bpf.h"
+#include "collector/bpf/task_events.bpf.h"
 #include "collector/bpf/wait_call.bpf.h"
 #include "collector/bpf/wait_head.h"
 #include "collector/bpf/wait_thread.h"
@@ -36,16 +37,6 @@ struct {
 static struct thread_waits *find_thread(__u32 tid)
 {
 	return bpf_map_lookup_elem(&threads, &tid);
-}
-
-/* Whether perf events were ever opened for the task: quick, and so for few others than ours. */
-static _Bool has_own_events(struct task_struct *task)
-{
-	struct task_struct___one_context *one = (void *)task;
-	struct task_struct___two_contexts *two = (void *)task;
-	if (bpf_core_field_exists(one->perf_event_ctxp))
-		return one->perf_event_ctxp != 0;
-	return two->perf_event_ctxp[1] != 0;
 }
 
 static void begin_wait(struct wait *wait, const struct call *call, __u64 now)

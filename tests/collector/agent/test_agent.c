@@ -104,6 +104,18 @@ static struct outcome run_primitives(bool with_agent)
 	return run(PRIMITIVES, NULL, with_agent, RLIM_INFINITY, '\0');
 }
 
+/* Python's, with the library. */
+static struct outcome run_script(const char *script)
+{
+	char path[] = "/tmp/test_agent.XXXXXX";
+	int fd = mkstemp(path);
+	ck_assert_int_eq(write(fd, script, strlen(script)), (ssize_t)strlen(script));
+	struct outcome with = run("/usr/bin/python3", path, true, RLIM_INFINITY, '\0');
+	close(fd);
+	unlink(path);
+	return with;
+}
+
 struct tally {
 	size_t waits[CHANNEL_TYPES];
 	size_t wakes[CHANNEL_TYPES];
@@ -291,12 +303,7 @@ START_TEST(exec_leaves_its_rings)
 				     "t=threading.Thread(target=time.sleep,args=(0.02,))\n"
 				     "t.start();t.join()\n"
 				     "os.execv('/bin/echo',['echo','next'])\n";
-	char path[] = "/tmp/test_agent.XXXXXX";
-	int fd = mkstemp(path);
-	ck_assert_int_eq(write(fd, script, sizeof(script) - 1), (ssize_t)sizeof(script) - 1);
-	struct outcome with = run("/usr/bin/python3", path, true, RLIM_INFINITY, '\0');
-	close(fd);
-	unlink(path);
+	struct outcome with = run_script(script);
 	ck_assert_str_eq(with.output, "next\n");
 	ck_assert_uint_eq(channel->header.counts[CHANNEL_ATTACHED], 2);
 	size_t rings = 0;
@@ -328,12 +335,7 @@ START_TEST(interpreter_does_the_same)
 		"[q.put(i) for i in range(1500)]\n"
 		"[x.join() for x in t]\n"
 		"print('done',q.qsize())\n";
-	char path[] = "/tmp/test_agent.XXXXXX";
-	int fd = mkstemp(path);
-	ck_assert_int_eq(write(fd, script, sizeof(script) - 1), (ssize_t)sizeof(script) - 1);
-	struct outcome with = run("/usr/bin/python3", path, true, RLIM_INFINITY, '\0');
-	close(fd);
-	unlink(path);
+	struct outcome with = run_script(script);
 	ck_assert_int_eq(with.status, 0);
 	ck_assert_str_eq(with.output, "done 0\n");
 	struct tally tally = count_all();

@@ -1,37 +1,25 @@
 /* The BPF program of switches on this machine's kernel. Without privileges only the refusal can be
  * seen. */
 #include "collector/bpf/switches_source.h"
-#include "tests/support/suite.h"
+#include "tests/collector/bpf/bpf_fixture.h"
 #include <check.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOBODY = 65534, SKIPPED = 77, TURNS = 1000 };
+enum { TURNS = 1000 };
 
 static uint32_t cpu_count(void)
 {
 	return (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 }
 
-/* The lowest free descriptor: it stays the same where none leaks. */
-static int free_descriptor(void)
-{
-	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	return fd;
-}
-
 /* The verifier takes the program, it starts and stops, and closing gives everything back. */
 START_TEST(opens_and_closes)
 {
-	int before = free_descriptor();
+	int before = bpf_free_descriptor();
 	for (int i = 0; i < 3; i++) {
 		struct switches_source *source = NULL;
 		ck_assert_int_eq(switches_source_open(4, &source), 0);
@@ -46,7 +34,7 @@ START_TEST(opens_and_closes)
 		}
 		switches_source_close(source);
 	}
-	ck_assert_int_eq(free_descriptor(), before);
+	ck_assert_int_eq(bpf_free_descriptor(), before);
 }
 END_TEST
 
@@ -60,21 +48,13 @@ START_TEST(many_cpus)
 }
 END_TEST
 
-/* A child that waits for our bytes, and answers each. */
-static pid_t start_echo(int asked[2], int answered[2])
-{
-	ck_assert(pipe(asked) == 0 && pipe(answered) == 0);
-	pid_t pid = fork();
-	ck_assert_int_ge(pid, 0);
-	char byte;
-	if (pid > 0)
-		return pid;
-	close(asked[1]);
-	while (read(asked[0], &byte, 1) == 1)
-		if (write(answered[1], &byte, 1) != 1)
-			break;
-	_exit(0);
-}
+/* A child that waits for our bytes, and answers each; it alone has an event. */
+struct echo {
+	pid_t pid;
+	int asked[2];
+	int answered[2];
+	int event;
+};
 
 static int open_event(pid_t pid)
 {
@@ -82,6 +62,47 @@ static int open_event(pid_t pid)
 				       .type = PERF_TYPE_SOFTWARE,
 				       .config = PERF_COUNT_SW_DUMMY};
 	return (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static void answer(const struct echo *echo)
+{
+	char byte;
+	close(echo->asked[1]);
+	while (read(echo->asked[0], &byte, 1) == 1)
+		if (write(echo->answered[1], &byte, 1) != 1)
+			break;
+	_exit(0);
+}
+
+static struct echo start_echo(void)
+{
+	struct echo echo;
+	ck_assert(pipe(echo.asked) == 0 && pipe(echo.answered) == 0);
+	echo.pid = fork();
+	ck_assert_int_ge(echo.pid, 0);
+	if (echo.pid == 0)
+		answer(&echo);
+	echo.event = open_event(echo.pid);
+	ck_assert_int_ge(echo.event, 0);
+	return echo;
+}
+
+/* Has the child answer again and again, with the program on. */
+static void take_turns(const struct echo *echo, struct switches_source *source)
+{
+	char byte = 'x';
+	ck_assert_int_eq(switches_source_start(source), 0);
+	for (int i = 0; i < TURNS; i++)
+		ck_assert(write(echo->asked[1], &byte, 1) == 1 &&
+			  read(echo->answered[0], &byte, 1) == 1);
+	switches_source_stop(source);
+}
+
+static void end_echo(const struct echo *echo)
+{
+	close(echo->asked[1]);
+	ck_assert_int_eq(waitpid(echo->pid, NULL, 0), echo->pid);
+	close(echo->event);
 }
 
 struct seen {
@@ -111,20 +132,12 @@ static void count(const struct switches_source *source, uint32_t cpu, uint32_t p
 START_TEST(records_switches)
 {
 	struct switches_source *source = NULL;
-	int asked[2];
-	int answered[2];
-	char byte = 'x';
-	pid_t pid = start_echo(asked, answered);
-	int event = open_event(pid);
-	ck_assert_int_ge(event, 0);
+	struct echo echo = start_echo();
 	ck_assert_int_eq(switches_source_open(cpu_count(), &source), 0);
-	ck_assert_int_eq(switches_source_start(source), 0);
-	for (int i = 0; i < TURNS; i++)
-		ck_assert(write(asked[1], &byte, 1) == 1 && read(answered[0], &byte, 1) == 1);
-	switches_source_stop(source);
+	take_turns(&echo, source);
 	struct seen seen = {0};
 	for (uint32_t cpu = 0; cpu < cpu_count(); cpu++)
-		count(source, cpu, (uint32_t)pid, &seen);
+		count(source, cpu, (uint32_t)echo.pid, &seen);
 	/* It may answer before it waits again: then it does not switch. It is on a CPU or not. */
 	ck_assert_uint_gt(seen.from, 0);
 	ck_assert_uint_le(seen.from, seen.to + 1);
@@ -134,10 +147,8 @@ START_TEST(records_switches)
 	for (uint32_t cpu = 0; cpu < cpu_count(); cpu++)
 		count(source, cpu, (uint32_t)getpid(), &ours);
 	ck_assert_uint_eq(ours.from + ours.to, 0);
-	close(asked[1]);
-	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	end_echo(&echo);
 	switches_source_close(source);
-	close(event);
 }
 END_TEST
 
@@ -145,72 +156,42 @@ END_TEST
 START_TEST(full_rings)
 {
 	struct switches_source *source = NULL;
-	int asked[2];
-	int answered[2];
-	char byte = 'x';
-	pid_t pid = start_echo(asked, answered);
-	int event = open_event(pid);
-	ck_assert_int_ge(event, 0);
+	struct echo echo = start_echo();
 	ck_assert_int_eq(switches_source_open(cpu_count(), &source), 0);
 	uint32_t capacity = switches_source_capacity(source);
 	/* The taker has not taken since long ago. */
 	for (uint32_t cpu = 0; cpu < cpu_count(); cpu++)
 		switches_source_release(source, cpu, (uint64_t)0 - capacity + 3);
-	ck_assert_int_eq(switches_source_start(source), 0);
-	for (int i = 0; i < TURNS; i++)
-		ck_assert(write(asked[1], &byte, 1) == 1 && read(answered[0], &byte, 1) == 1);
-	switches_source_stop(source);
+	take_turns(&echo, source);
 	uint64_t lost = 0;
 	for (uint32_t cpu = 0; cpu < cpu_count(); cpu++) {
 		ck_assert_uint_le(switches_source_head(source, cpu), 3);
 		lost += switches_source_lost(source, cpu);
 	}
 	ck_assert_uint_gt(lost, 0);
-	close(asked[1]);
-	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	end_echo(&echo);
 	switches_source_close(source);
-	close(event);
 }
 END_TEST
 
-START_TEST(refused_to_others)
+static int open_source(void **source)
 {
-	int before = free_descriptor();
-	if (geteuid() == 0)
-		ck_assert_int_eq(setuid(NOBODY), 0);
-	struct switches_source *source = NULL;
-	ck_assert(switches_source_open(4, &source) < 0 && errno == EPERM);
-	ck_assert_ptr_null(source);
-	ck_assert_int_eq(free_descriptor(), before);
+	struct switches_source *opened = NULL;
+	int result = switches_source_open(4, &opened);
+	*source = opened;
+	return result;
 }
-END_TEST
 
-START_TEST(closes_nothing)
+static void close_source(void *source)
 {
-	switches_source_close(NULL);
+	switches_source_close(source);
 }
-END_TEST
 
 int main(void)
 {
-	struct switches_source *source = NULL;
-	bool is_built = switches_source_open(1, &source) == 0 || errno != ENOSYS;
-	switches_source_close(source);
-	if (!is_built)
-		return SKIPPED; /* built without BPF */
-	Suite *suite = suite_create("switches_source");
-	TCase *tcase = tcase_create("switches_source");
-
-	if (geteuid() == 0) {
-		tcase_add_test(tcase, opens_and_closes);
-		tcase_add_test(tcase, many_cpus);
-		tcase_add_test(tcase, records_switches);
-		tcase_add_test(tcase, full_rings);
-	} else {
-		puts("skipped - switches by BPF: needs root");
-	}
-	tcase_add_test(tcase, refused_to_others);
-	tcase_add_test(tcase, closes_nothing);
-	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	const TTest *const tests[] = {opens_and_closes, many_cpus, records_switches, full_rings,
+				      NULL};
+	const struct bpf_source source = {"switches_source", "switches by BPF", open_source,
+					  close_source, tests};
+	return bpf_run_source(&source);
 }

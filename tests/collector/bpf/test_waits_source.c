@@ -2,32 +2,19 @@
  * seen. */
 #include "collector/bpf/wait_head.h"
 #include "collector/bpf/waits_source.h"
-#include "tests/support/suite.h"
+#include "tests/collector/bpf/bpf_fixture.h"
 #include <check.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
-
-enum { NOBODY = 65534, SKIPPED = 77 };
 
 static const struct waits_source_config config = {.cpus = 4,
 						  .threshold_ns = 10000,
 						  .children = true};
 
-/* The lowest free descriptor: it stays the same where none leaks. */
-static int free_descriptor(void)
-{
-	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	return fd;
-}
-
 /* The verifier takes the programs, they start and stop, and closing gives everything back. */
 START_TEST(opens_and_closes)
 {
-	int before = free_descriptor();
+	int before = bpf_free_descriptor();
 	for (int i = 0; i < 3; i++) {
 		struct waits_source *source = NULL;
 		struct waits_source_missing missing = {1, 1};
@@ -45,7 +32,7 @@ START_TEST(opens_and_closes)
 		ck_assert_uint_eq(missing.threads, 0);
 		waits_source_close(source);
 	}
-	ck_assert_int_eq(free_descriptor(), before);
+	ck_assert_int_eq(bpf_free_descriptor(), before);
 }
 END_TEST
 
@@ -73,42 +60,23 @@ START_TEST(follows)
 }
 END_TEST
 
-START_TEST(refused_to_others)
+static int open_source(void **source)
 {
-	int before = free_descriptor();
-	if (geteuid() == 0)
-		ck_assert_int_eq(setuid(NOBODY), 0);
-	struct waits_source *source = NULL;
-	ck_assert(waits_source_open(&config, &source) < 0 && errno == EPERM);
-	ck_assert_ptr_null(source);
-	ck_assert_int_eq(free_descriptor(), before);
+	struct waits_source *opened = NULL;
+	int result = waits_source_open(&config, &opened);
+	*source = opened;
+	return result;
 }
-END_TEST
 
-START_TEST(closes_nothing)
+static void close_source(void *source)
 {
-	waits_source_close(NULL);
+	waits_source_close(source);
 }
-END_TEST
 
 int main(void)
 {
-	struct waits_source *source = NULL;
-	bool is_built = waits_source_open(&config, &source) == 0 || errno != ENOSYS;
-	waits_source_close(source);
-	if (!is_built)
-		return SKIPPED; /* built without BPF */
-	Suite *suite = suite_create("waits_source");
-	TCase *tcase = tcase_create("waits_source");
-
-	if (geteuid() == 0) {
-		tcase_add_test(tcase, opens_and_closes);
-		tcase_add_test(tcase, follows);
-	} else {
-		puts("skipped - waits by BPF: needs root");
-	}
-	tcase_add_test(tcase, refused_to_others);
-	tcase_add_test(tcase, closes_nothing);
-	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	const TTest *const tests[] = {opens_and_closes, follows, NULL};
+	const struct bpf_source source = {"waits_source", "waits by BPF", open_source, close_source,
+					  tests};
+	return bpf_run_source(&source);
 }

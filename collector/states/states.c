@@ -193,17 +193,29 @@ static void begin_slice(struct states *states, struct thread *thread, uint64_t t
 	states->counts.switches++;
 }
 
-/* A thread whose way to this CPU was not recorded ran there at now_ns. */
+/* Whether the thread left the CPU able to run on, and no other thread of ours was there since. */
+static bool is_last_there(const struct states *states, const struct states_cpu *cpu,
+			  const struct thread *thread)
+{
+	const struct thread_state *state = &thread->state;
+	return !cpu->running && cpu->left_ready && cpu->left_tid == thread->tid &&
+	       cpu->left_ns == state->since_ns && state->now == PROFILE_STATE_READY &&
+	       state->losses == states->losses;
+}
+
+/* A thread whose way to this CPU was not recorded ran there at now_ns. Kernels may keep switches
+ * from some tasks to themselves (agents of a virtual machine's host): whom such a task preempted,
+ * for a moment, gets the CPU back unseen. */
 static void find_running(struct states *states, struct thread *thread, uint64_t now_ns,
 			 uint32_t cpu)
 {
 	struct thread_state *state = &thread->state;
 	uint64_t from_ns = later(state->since_ns, states->start_ns);
 	uint64_t whole_ns = states->cpus[cpu].whole_ns;
-	if (!state->is_first)
+	if (!state->is_first && !is_last_there(states, &states->cpus[cpu], thread))
 		from_ns = whole_ns > 0 ? later(from_ns, whole_ns) : now_ns;
 	/* Of a recording: no earlier than another thread left the CPU. */
-	else if (state->now == PROFILE_STATE_UNKNOWN)
+	else if (state->is_first && state->now == PROFILE_STATE_UNKNOWN)
 		from_ns = later(from_ns, states->cpus[cpu].left_ns);
 	/* What lies further back can no longer be written in order. */
 	if (now_ns > PROFILE_SLICE_NS_MAX && from_ns < now_ns - PROFILE_SLICE_NS_MAX) {

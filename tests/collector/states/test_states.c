@@ -421,6 +421,28 @@ START_TEST(contradictions)
 }
 END_TEST
 
+/* The kernel does not tell of switches from some tasks: who was preempted by one goes on, unless
+ * another thread was there, or the thread waits, or went elsewhere. */
+START_TEST(preempted_by_a_hidden_task)
+{
+	feed_launch(1000, APP, "app");
+	feed_fork(1100, APP, WORKER, APP, APP);
+	on(1200, WORKER, 1);
+	preempt(2000, WORKER, 1);
+	off(9000, WORKER, 1);
+	expect("5000001 1200+800 cpu 7 ready ready 0\n"
+	       "5000001 2000+7000 cpu 7 ready ready 0\n");
+	off(10000, WORKER, 1);
+	expect("5000001 10000+0 cpu 7 blocked ready 0\n");
+	on(11000, WORKER, 1);
+	preempt(12000, WORKER, 1);
+	off(13000, WORKER, 0);
+	expect("5000001 11000+1000 cpu 7 blocked ready 0\n"
+	       "5000000 1000+11000 cpu 3 blocked cut ready 0\n"
+	       "5000001 13000+0 cpu 3 ready ready 0\n");
+}
+END_TEST
+
 /* Never negative, never twice. */
 START_TEST(clock_goes_back)
 {
@@ -629,6 +651,7 @@ int main(void)
 	tcase_add_test(tcase, losses_at_the_end);
 	tcase_add_test(tcase, on_the_cpu_after_a_loss);
 	tcase_add_test(tcase, contradictions);
+	tcase_add_test(tcase, preempted_by_a_hidden_task);
 	tcase_add_test(tcase, clock_goes_back);
 	tcase_add_test(tcase, direct_switches);
 	tcase_add_test(tcase, slow_switches);

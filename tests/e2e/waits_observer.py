@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -39,7 +40,7 @@ def waits_below(result):
 
 def lost_waits(result):
   text = support.run_tool('tbreport', 'waits', result).stdout
-  words = [line.split() for line in text.splitlines() if ' waits lost' in line]
+  words = [line.split() for line in text.splitlines() if re.match(r'\d+ waits? lost', line)]
   return int(words[0][0]) if words else 0
 
 

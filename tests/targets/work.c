@@ -1,10 +1,13 @@
 #include "tests/targets/work.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -46,4 +49,28 @@ uint64_t work_argument(int argc, char **argv, int i, uint64_t default_value)
 		exit(2);
 	}
 	return value;
+}
+
+/* The letter behind the name, which may hold parentheses itself. */
+static char state_of(const char *path)
+{
+	char text[512];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (size <= 0) {
+		perror(path);
+		exit(3);
+	}
+	close(fd);
+	text[size] = '\0';
+	const char *end = strrchr(text, ')');
+	return end && end[1] == ' ' ? end[2] : '\0';
+}
+
+void work_wait_asleep(pid_t tid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	while (state_of(path) != 'S')
+		usleep(100);
 }

@@ -9,6 +9,7 @@
 #define TESTS_TARGETS_WORK_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #define WORK_MS UINT64_C(1000000)
 
@@ -35,6 +36,10 @@ void work_print(const char *key, uint64_t value);
 /* An argument as a number of milliseconds or the default where argv[i] is missing; exits with 2
  * when it is no number. */
 uint64_t work_argument(int argc, char **argv, int i, uint64_t default_value);
+
+/* Returns once the thread of this process sleeps (state S in /proc/self/task/TID/stat): it blocks.
+ * Exits with 3 if there is no such thread. */
+void work_wait_asleep(pid_t tid);
 
 /*
  * Defines name(ns): burns at least ns and returns how much it was. A macro, because the loop has to

@@ -17,12 +17,12 @@ struct stacks {
 	sem_t never;
 };
 
-/* Of a millisecond, for something that does not come. */
+/* Of ten milliseconds, for something that does not come. */
 static void wait_on(struct stacks *stacks)
 {
 	struct timespec until;
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += 1000000;
+	until.tv_nsec += 10000000;
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
 	while (sem_timedwait(&stacks->never, &until) < 0 && errno == EINTR)

@@ -1,29 +1,21 @@
 /* memlock: locks all its memory, now and in future, with a limit of 8 MB and no privileges, then
  * waits for a thread. Exit status 0: all of that was allowed; else it prints what was not. */
+#include "tests/targets/work.h"
+
 #include <errno.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { LIMIT = 8 << 20, WORK_NS = 5000000, STACK_SIZE = 64 << 10, NOBODY = 65534 };
+enum { LIMIT = 8 << 20, STACK_SIZE = 64 << 10, NOBODY = 65534 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
+/* Ends once the first thread waits for it. */
 static void *work(void *unused)
 {
-	uint64_t end_ns = now_ns() + WORK_NS;
-	while (now_ns() < end_ns)
-		continue;
+	work_wait_asleep(getpid());
 	return unused;
 }
 

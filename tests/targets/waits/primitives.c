@@ -3,6 +3,8 @@
  * of mutexes, cancellation, signals, forks and odd stacks. Prints what each call returned: nothing
  * of it depends on times, so the output is the same whoever looks on.
  */
+#include "tests/targets/work.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -253,20 +255,17 @@ static void try_barrier_and_spin(void)
 	say("counted", counter);
 }
 
-static volatile sig_atomic_t handled;
 static sigjmp_buf back;
 
 static void post(int number)
 {
 	(void)number;
-	handled++;
 	sem_post(&semaphore);
 }
 
 static void note_signal(int number)
 {
 	(void)number;
-	handled++;
 }
 
 static void jump(int number)
@@ -275,21 +274,24 @@ static void jump(int number)
 	siglongjmp(back, 1);
 }
 
-static void *interrupt(void *thread)
+struct sleeper {
+	pthread_t thread;
+	pid_t tid;
+};
+
+static void *interrupt(void *user)
 {
-	while (!handled) {
-		pthread_kill(*(pthread_t *)thread, SIGUSR1);
-		usleep(1000);
-	}
+	const struct sleeper *sleeper = user;
+	work_wait_asleep(sleeper->tid);
+	pthread_kill(sleeper->thread, SIGUSR1);
 	return NULL;
 }
 
 static int wait_interrupted(void (*handler)(int))
 {
 	struct sigaction action = {.sa_handler = handler};
-	pthread_t self = pthread_self();
+	struct sleeper self = {pthread_self(), gettid()};
 	sigaction(SIGUSR1, &action, NULL);
-	handled = 0;
 	pthread_t other = start(interrupt, &self);
 	errno = 0;
 	int result = sem_wait(&semaphore);
@@ -303,19 +305,15 @@ static int wait_interrupted(void (*handler)(int))
 static void *jump_out(void *user)
 {
 	struct sigaction action = {.sa_handler = jump};
-	pthread_t self = pthread_self();
+	struct sleeper self = {pthread_self(), gettid()};
 	(void)user;
 	sigaction(SIGUSR1, &action, NULL);
-	handled = 0;
-	pthread_t other = 0;
+	volatile pthread_t other = 0;
 	if (sigsetjmp(back, 1) == 0) {
 		other = start(interrupt, &self);
 		sem_wait(&semaphore);
 	}
-	handled = 1;
-	action.sa_handler = SIG_IGN;
-	sigaction(SIGUSR1, &action, NULL);
-	(void)other;
+	pthread_join(other, NULL);
 	say("jumped", 1);
 	pthread_testcancel();
 	return NULL;
@@ -340,21 +338,33 @@ static void try_semaphore(void)
 	pthread_join(start(jump_out, NULL), NULL);
 }
 
+static pid_t tids[THREADS];
+
+/* Until the others wait for it. */
 static void initialize(void)
 {
-	usleep(30000);
+	for (int i = 0; i < THREADS; i++) {
+		pid_t tid;
+		while ((tid = __atomic_load_n(&tids[i], __ATOMIC_ACQUIRE)) == 0)
+			usleep(100);
+		if (tid != gettid())
+			work_wait_asleep(tid);
+	}
 	counter++;
 }
 
 static void *once(void *control)
 {
+	static int started;
+	int i = __atomic_fetch_add(&started, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&tids[i], gettid(), __ATOMIC_RELEASE);
 	pthread_once(control, initialize);
 	return NULL;
 }
 
-static void *sleep_a_little(void *user)
+static void *stay(void *user)
 {
-	usleep(20000);
+	sem_wait(&leave);
 	return user;
 }
 
@@ -365,11 +375,12 @@ static void try_thread(void)
 	counter = 0;
 	run_all(once, &control);
 	say("initialized", counter);
-	pthread_t thread = start(sleep_a_little, &counter);
+	pthread_t thread = start(stay, &counter);
 	struct timespec soon = after(CLOCK_REALTIME, 1 * MS);
 	struct timespec later = after(CLOCK_MONOTONIC, 1 * MS);
 	say("join until", pthread_timedjoin_np(thread, &value, &soon));
 	say("join by a clock", pthread_clockjoin_np(thread, &value, CLOCK_MONOTONIC, &later));
+	sem_post(&leave);
 	say("join", pthread_join(thread, &value));
 	say("its value", value == &counter);
 	say("join itself", pthread_join(pthread_self(), NULL));
@@ -400,9 +411,9 @@ static void *take_cancelled(void *user)
 	return NULL;
 }
 
-static void *lock_cancelled(void *user)
+static void *lock_cancelled(void *tid)
 {
-	(void)user;
+	__atomic_store_n((pid_t *)tid, gettid(), __ATOMIC_RELEASE);
 	pthread_mutex_lock(&lock); /* no cancellation point */
 	pthread_mutex_unlock(&lock);
 	say("locked in spite of it", 1);
@@ -425,8 +436,11 @@ static void try_cancellation(void)
 	say("cancelled before a wait", value == PTHREAD_CANCELED);
 	say("still free", sem_trywait(&semaphore));
 	pthread_mutex_lock(&lock);
-	thread = start(lock_cancelled, NULL);
-	usleep(5000);
+	pid_t tid = 0;
+	thread = start(lock_cancelled, &tid);
+	while (__atomic_load_n(&tid, __ATOMIC_ACQUIRE) == 0)
+		usleep(100);
+	work_wait_asleep(tid);
 	pthread_cancel(thread);
 	pthread_mutex_unlock(&lock);
 	pthread_join(thread, &value);

@@ -1,5 +1,6 @@
 #include "collector/events/event_choice.h"
 
+#include "collector/events/tracepoint.h"
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -73,24 +74,6 @@ static bool is_raw(struct event_choice *choice)
 	return true;
 }
 
-/* The number of a tracepoint. -1 with errno. */
-static int read_id(const char *folder, const char *system, const char *name, uint64_t *id)
-{
-	char path[256];
-	char line[32];
-	char *end = line;
-	snprintf(path, sizeof(path), "%s/events/%s/%s/id", folder, system, name);
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return -1;
-	if (fgets(line, sizeof(line), file))
-		*id = strtoull(line, &end, 10);
-	fclose(file);
-	errno = EIO;
-	return end > line ? 0 : -1;
-}
-
-/* Where the kernel shows its tracepoints: by itself, or inside debugfs. */
 static int find_tracepoint(struct event_choice *choice, struct failure *failure)
 {
 	char system[EVENT_CHOICE_NAME_MAX];
@@ -99,19 +82,17 @@ static int find_tracepoint(struct event_choice *choice, struct failure *failure)
 	*name++ = '\0';
 	choice->type = PERF_TYPE_TRACEPOINT;
 	choice->is_in_kernel = true;
-	int error = ENOENT;
-	if (!strpbrk(choice->name, "/.") && name[0] && system[0]) {
-		if (read_id("/sys/kernel/tracing", system, name, &choice->config) == 0)
-			return 0;
-		error = errno;
-		if (read_id("/sys/kernel/debug/tracing", system, name, &choice->config) == 0)
-			return 0;
-	}
-	if (error == EACCES || error == EPERM)
+	switch (tracepoint_find(system, name, &choice->config)) {
+	case TRACEPOINT_FOUND:
+		return 0;
+	case TRACEPOINT_FORBIDDEN:
 		return failure_set(failure, FAILURE_EXIT,
 				   "cannot use the tracepoint %s: /sys/kernel/tracing is not for "
 				   "this user; run as root",
 				   choice->name);
+	case TRACEPOINT_UNKNOWN:
+		break;
+	}
 	return failure_set(failure, FAILURE_EXIT_USAGE,
 			   "unknown tracepoint '%s': perf list shows those of this kernel",
 			   choice->name);

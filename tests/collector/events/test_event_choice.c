@@ -3,7 +3,10 @@
 #include "tests/support/suite.h"
 #include <check.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
 
 static const struct {
 	const char *text;
@@ -75,6 +78,34 @@ START_TEST(refused)
 }
 END_TEST
 
+static void hide_tracefs(void)
+{
+	ck_assert_int_eq(unshare(CLONE_NEWNS), 0);
+	ck_assert_int_eq(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	while (umount2("/sys/kernel/tracing", MNT_DETACH) == 0 ||
+	       umount2("/sys/kernel/debug/tracing", MNT_DETACH) == 0)
+		continue;
+	umount2("/sys/kernel/debug", MNT_DETACH);
+	ck_assert_int_lt(access("/sys/kernel/tracing/events", F_OK), 0);
+}
+
+/* On a computer that nobody traced since its start. */
+START_TEST(unmounted)
+{
+	struct event_choice choice;
+	struct failure failure = {0};
+	if (geteuid() != 0)
+		return;
+	hide_tracefs();
+	ck_assert_msg(event_choice_parse(&choice, "sched:sched_switch", &failure) == 0, "%s",
+		      failure.text);
+	ck_assert_uint_gt(choice.config, 0);
+	ck_assert_int_lt(event_choice_parse(&choice, "sched:no_such", &failure), 0);
+	ck_assert_msg(strncmp(failure.text, "unknown tracepoint", 18) == 0, "%s", failure.text);
+	ck_assert_int_lt(access("/sys/kernel/tracing/events", F_OK), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("event_choice");
@@ -82,6 +113,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, known, 0, (int)(sizeof(good) / sizeof(good[0])));
 	tcase_add_loop_test(tcase, refused, 0, (int)(sizeof(bad) / sizeof(bad[0])));
+	tcase_add_test(tcase, unmounted);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

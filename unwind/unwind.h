@@ -56,6 +56,9 @@ struct uw_stack {
 	size_t size;          /* bytes copied */
 	size_t requested;     /* bytes asked for; more than size: a page was absent */
 	bool ends;            /* the stack's memory is known to end with the copy */
+	/* A copy of the stack that a signal interrupted, where the handler runs on another one;
+	 * borrowed likewise. The walk goes on there from the signal's frame. NULL: none. */
+	const struct uw_stack *outer;
 };
 
 /* Why a walk ended. */

@@ -117,6 +117,7 @@ static struct stack_origin source_of(struct uw_space *space, struct thread *thre
 		.regs = &sample->regs,
 		.ip = user_ip(sample),
 		.copy = &sample->stack,
+		.outer = sample->outer.size > 0 ? &sample->outer : NULL,
 		.has_gaps = sample->stack_absent,
 		.chain = {sample->chain.addresses, sample->chain.count, sample->chain.guessed,
 			  sample->chain.is_cut, sample->chain.is_whole},
@@ -188,7 +189,7 @@ static void apply_sample(struct hotspots *hotspots, const struct record *record)
 	struct stack_origin source = source_of(space, thread, process->map_version, sample);
 	enum stack_extent extent = choose_extent(hotspots, sample, has_user, &out.stack);
 	write_sample(hotspots, thread, sample, &source, extent, &out);
-	tracker_count_copy(tracker, sample->stack.size);
+	tracker_count_copy(tracker, sample->stack.size + sample->outer.size);
 }
 
 /* A sample of an ending thread: in the kernel, dated no later than the thread's end in the file. */

@@ -98,6 +98,8 @@ struct task_struct {
 	int tgid; /* its process's */
 	unsigned int flags;
 	__u64 start_time;
+	unsigned long sas_ss_sp; /* of the alternate signal stack */
+	unsigned long sas_ss_size;
 	struct mm_struct *mm;
 	struct files_struct *files;
 	struct sched_entity se;

@@ -11,6 +11,7 @@
 #include <linux/bpf_perf_event.h>
 
 #include "collector/bpf/follow.bpf.h"
+#include "collector/bpf/interrupted.bpf.h"
 #include "collector/bpf/stack_chunk.h"
 #include "collector/bpf/stack_copy.bpf.h"
 #include <bpf/bpf_core_read.h>
@@ -99,12 +100,48 @@ static int send_bare(struct bpf_perf_event_data *context, struct slot *slot, __u
 	slot->chunk.offset = slot->chunk.size = slot->chunk.total = 0;
 	slot->chunk.absent = absent;
 	slot->chunk.below = 0;
+	slot->chunk.outer_base = slot->chunk.outer_offset = 0;
 	if (bpf_perf_event_output(context, &outputs, BPF_F_CURRENT_CPU, &slot->chunk.magic,
 				  sizeof(slot->chunk) - sizeof(slot->chunk.raw_size)) == 0)
 		return SAMPLE_SENT;
 	if (!drawn || absent & STACK_CHUNK_TICK)
 		count_refused();
 	return drawn ? SAMPLE_SENT : SAMPLE_PLAIN;
+}
+
+/* The stacks of a sample. */
+struct stacks {
+	struct range range;
+	struct range outer;
+	__u64 sp;
+	__u64 outer_sp; /* 0: there is none */
+};
+
+enum { COPY_SENT = 1, COPY_LACKS_END = 2 };
+
+/* A global function: the programs and their ways here are too many to check it in each. */
+__attribute__((noinline)) int send_copy(struct bpf_perf_event_data *context, struct slot *slot,
+					const struct stacks *stacks)
+{
+	if (!slot || !stacks)
+		return 0;
+	struct copy copy = {.context = context, .slot = slot, .head = &slot->chunk.magic};
+	copy.head_size = sizeof(slot->chunk) - sizeof(slot->chunk.raw_size);
+	send_stack(&copy, &stacks->range, stacks->sp, &stacks->outer, stacks->outer_sp);
+	return (copy.sent > 0 ? COPY_SENT : 0) | (copy.absent_at_end ? COPY_LACKS_END : 0);
+}
+
+/* Of a handler on an alternate stack also what the signal interrupted. */
+static void find_outer(struct task_struct *task, struct slot *slot, struct range *known,
+		       struct stacks *stacks)
+{
+	__u64 sp = interrupted_stack_pointer(slot, stacks->range.low, stacks->range.high);
+	if (sp == 0) {
+		find_range(task, stacks->sp, known, &stacks->range);
+		return;
+	}
+	find_range(task, sp, known, &stacks->outer);
+	stacks->outer_sp = stacks->outer.high > sp ? sp : 0;
 }
 
 /* draws: ticks are still to be drawn: here, or by the reader for a plain sample. */
@@ -116,25 +153,28 @@ static int sample(struct bpf_perf_event_data *context, _Bool draws)
 	__u64 sp = stack_pointer(context, task);
 	if (!slot || sp == 0)
 		return SAMPLE_PLAIN;
-	struct range range = {};
-	find_range(task, sp, bpf_task_storage_get(&ranges, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE),
-		   &range);
-	if (range.high <= sp || (draws && !is_in_memory(slot, sp)))
+	struct range *known =
+		bpf_task_storage_get(&ranges, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct stacks stacks = {.sp = sp};
+	_Bool is_alternate = find_alternate(task, sp, &stacks.range);
+	if (!is_alternate)
+		find_range(task, sp, known, &stacks.range);
+	if (stacks.range.high <= sp || (draws && !is_in_memory(slot, sp)))
 		return SAMPLE_PLAIN;
 	if (draws && !is_drawn(context->sample_period))
 		return send_bare(context, slot, STACK_CHUNK_LEFT_OUT | STACK_CHUNK_TICK, 1);
 	if (is_left_out(slot, sp))
 		return send_bare(context, slot, STACK_CHUNK_LEFT_OUT, draws);
-	struct copy copy = {.context = context, .slot = slot, .head = &slot->chunk.magic};
-	copy.head_size = sizeof(slot->chunk) - sizeof(slot->chunk.raw_size);
+	if (is_alternate)
+		find_outer(task, slot, known, &stacks);
 	slot->chunk.magic = STACK_CHUNK_MAGIC;
 	slot->chunk.count = read_count(context);
 	slot->chunk.period = context->sample_period;
-	send_stack(&copy, &range, sp);
+	int sent = send_copy(context, slot, &stacks);
 	/* The top of a stack is in use; an absent top means the mapping has changed. */
-	if (copy.absent_at_end)
+	if (sent & COPY_LACKS_END)
 		forget_range(task);
-	if (copy.sent > 0)
+	if (sent & COPY_SENT)
 		return SAMPLE_SENT;
 	return draws ? send_bare(context, slot, STACK_CHUNK_LEFT_OUT, 1) : SAMPLE_PLAIN;
 }

@@ -13,7 +13,8 @@
 #include "collector/bpf/wait_head.h"
 #include <linux/bpf.h>
 
-/* In stack_chunk.absent, the same in all parts of a copy: the copy reaches the end of the stack. */
+/* In stack_chunk.absent, the same in all parts of a copy: the copy reaches the end of the stack, of
+ * two the outer one's. */
 #define STACK_CHUNK_ENDS 0x8000u
 
 /* Likewise: the stack was left out, not a byte of it was copied. */
@@ -44,14 +45,19 @@ struct stack_chunk {
 	__u64 period;
 	__u32 offset; /* of this part in the copy */
 	__u32 size;   /* of this part */
-	__u32 total;  /* of the copy */
+	__u32 total;  /* of the copy, its outer stack included */
 	__u16 absent; /* bit n: this part's page n was not in memory, its bytes are undefined; and
 			 STACK_CHUNK_ENDS, or STACK_CHUNK_LEFT_OUT and STACK_CHUNK_TICK */
 	__u16 below;  /* bytes between the copy's start and the stack pointer above, the same in all
 			 parts: the copied part of STACK_CHUNK_RED_ZONE */
+	/* The same in all parts, none of which has bytes of both stacks. */
+	__u64 outer_base;   /* address of the copy of a second stack, which a signal interrupted to
+			       go on the first; 0: there is one stack */
+	__u32 outer_offset; /* where it begins in the copy, behind all of the first stack */
+	__u32 reserved;
 };
 
-_Static_assert(sizeof(struct stack_chunk) == 40, "no holes, and the stack's bytes are aligned");
+_Static_assert(sizeof(struct stack_chunk) == 56, "no holes, and the stack's bytes are aligned");
 
 enum thread_account_kind {
 	THREAD_ACCOUNT_WHOLE = 0,   /* of the whole life of an ended thread */

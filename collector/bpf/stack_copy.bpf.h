@@ -27,6 +27,8 @@ __u64 gather_bytes = 65536;
 struct slot {
 	__u64 tokens;
 	__u64 filled_ns;
+	__u32 frame_step;      /* interrupted.bpf.h: where the last signal's frame lay */
+	__u32 frame_misses;    /* searches for one since then */
 	struct wait_head wait; /* right before the chunk: records about waits have both */
 	struct stack_chunk chunk;
 	__u8 bytes[STACK_CHUNK_BYTES + STACK_CHUNK_PAGE];
@@ -39,13 +41,21 @@ struct {
 	__type(value, struct slot);
 } slots SEC(".maps");
 
+/* A stack to copy. */
+struct part {
+	__u64 start;
+	__u64 size;
+	__u64 ends; /* STACK_CHUNK_ENDS, or 0 */
+};
+
 struct copy {
 	void *context;
 	struct slot *slot;
 	void *head; /* where the record begins, in the slot */
 	__u64 head_size;
-	__u64 start;
-	__u64 total;
+	struct part first;
+	struct part second; /* the interrupted stack; size 0: there is none */
+	__u32 first_chunks;
 	__u32 sp_page; /* bit of the stack pointer's page among those of the first chunk */
 	__u32 sent;    /* chunks */
 	__u32 absent_at_end;
@@ -155,10 +165,10 @@ static _Bool same_page(__u64 a, __u64 b)
 
 /* A copy starts with the red zone, or with the part of the red zone in memory: a guard page may lie
  * below a stack. */
-static __u64 find_start(struct slot *slot, __u64 sp)
+__attribute__((noinline)) __u64 find_start(struct slot *slot, __u64 sp)
 {
 	__u64 start = sp - RED_ZONE;
-	if (same_page(start, sp) ||
+	if (!slot || same_page(start, sp) ||
 	    bpf_probe_read_user(slot->bytes, RED_ZONE, (const void *)start) == 0)
 		return start;
 	return sp & -(__u64)STACK_CHUNK_PAGE;
@@ -166,16 +176,17 @@ static __u64 find_start(struct slot *slot, __u64 sp)
 
 /* The bytes of a stack to copy. Large stacks share the ring's capacity over time; of a mapping with
  * other data beside the stack, as coroutines have, at most always_bytes are copied. */
-static __u64 choose_total(struct slot *slot, const struct range *range, __u64 start)
+__attribute__((noinline)) __u64 choose_total(struct slot *slot, __u64 size, __u64 is_whole)
 {
-	__u64 size = range->high - start;
+	if (!slot)
+		return 0;
 	__u64 now = bpf_ktime_get_ns();
 	__u64 elapsed = (now - slot->filled_ns) >> 10;
 	slot->filled_ns = now;
 	slot->tokens += lesser(elapsed, ELAPSED_MAX) * refill_bytes;
 	slot->tokens = lesser(slot->tokens, gather_bytes);
 	size = lesser(size, STACK_CHUNK_TOTAL_MAX);
-	if (size > greater(always_bytes, range->whole ? slot->tokens : 0))
+	if (size > greater(always_bytes, is_whole ? slot->tokens : 0))
 		size = always_bytes;
 	slot->tokens -= lesser(size, slot->tokens);
 	return size;
@@ -204,25 +215,37 @@ static long copy_page(__u32 index, struct pages *pages)
 	return 0;
 }
 
-/* Sends chunk number index; 1 ends the loop. */
+/* Copies size bytes; returns the bits of absent pages. */
+__attribute__((noinline)) __u32 copy_chunk(struct slot *slot, __u64 from, __u64 size)
+{
+	struct pages pages = {slot, from, from + size, 0};
+	if (!slot || size > STACK_CHUNK_BYTES)
+		return 0;
+	if (bpf_probe_read_user(slot->bytes, size, (const void *)from) != 0)
+		bpf_loop(STACK_CHUNK_PAGES, copy_page, &pages, 0);
+	return pages.absent;
+}
+
+/* Sends chunk number index, counted over both stacks; 1 ends the loop. */
 static long send_chunk(__u32 index, struct copy *copy)
 {
 	struct slot *slot = copy->slot;
-	__u64 end = copy->start + copy->total;
-	__u64 from = (copy->start & -(__u64)STACK_CHUNK_PAGE) + (__u64)index * STACK_CHUNK_BYTES;
+	_Bool is_second = index >= copy->first_chunks;
+	__u64 start = is_second ? copy->second.start : copy->first.start;
+	__u64 end = start + (is_second ? copy->second.size : copy->first.size);
+	__u64 before = is_second ? copy->first.size : 0;
+	__u64 number = is_second ? index - copy->first_chunks : index;
+	__u64 from = (start & -(__u64)STACK_CHUNK_PAGE) + number * STACK_CHUNK_BYTES;
 	__u64 to = lesser(from + STACK_CHUNK_BYTES, end);
-	from = greater(from, copy->start);
+	from = greater(from, start);
 	__u64 size = to - from;
 	if (from >= to || size > STACK_CHUNK_BYTES)
 		return 1;
-	struct pages pages = {slot, from, to, 0};
-	if (bpf_probe_read_user(slot->bytes, size, (const void *)from) != 0)
-		bpf_loop(STACK_CHUNK_PAGES, copy_page, &pages, 0);
-	__u32 absent = pages.absent;
+	__u32 absent = copy_chunk(slot, from, size);
 	/* Even the page of the stack pointer is absent: the kernel's own sample says so. */
 	if (index == 0 && (absent & copy->sp_page))
 		return 1;
-	slot->chunk.offset = from - copy->start;
+	slot->chunk.offset = before + (from - start);
 	slot->chunk.size = size;
 	slot->chunk.absent = absent | copy->ends;
 	copy->absent_at_end =
@@ -237,17 +260,41 @@ static long send_chunk(__u32 index, struct copy *copy)
 	return 0;
 }
 
-/* Sends the stack at sp in chunks; those of its mapping that are known are in copy->slot->chunk. */
-static void send_stack(struct copy *copy, const struct range *range, __u64 sp)
+static void choose_part(struct slot *slot, const struct range *range, __u64 sp, struct part *part)
+{
+	part->start = find_start(slot, sp);
+	part->size = choose_total(slot, range->high - part->start, range->whole);
+	part->ends = part->size == range->high - part->start ? STACK_CHUNK_ENDS : 0;
+}
+
+static __u32 count_chunks(const struct part *part)
+{
+	__u64 end = part->start % STACK_CHUNK_PAGE + part->size;
+	return (end + STACK_CHUNK_BYTES - 1) / STACK_CHUNK_BYTES;
+}
+
+/* Sends the stack at sp in chunks, and behind it the one that a signal interrupted, at outer_sp; 0:
+ * there is none. Where the inner stack is not copied to its end, the signal's frame, there is no
+ * way on. What of their mappings is known is in copy->slot->chunk. */
+static void send_stack(struct copy *copy, const struct range *range, __u64 sp,
+		       const struct range *outer, __u64 outer_sp)
 {
 	struct slot *slot = copy->slot;
-	copy->start = find_start(slot, sp);
-	copy->sp_page = same_page(copy->start, sp) ? 1 : 2;
-	copy->total = choose_total(slot, range, copy->start);
-	copy->ends = copy->total == range->high - copy->start ? STACK_CHUNK_ENDS : 0;
-	slot->chunk.total = copy->total;
-	slot->chunk.below = sp - copy->start;
-	bpf_loop(STACK_CHUNK_TOTAL_MAX / STACK_CHUNK_BYTES + 1, send_chunk, copy, 0);
+	struct part *first = &copy->first, *second = &copy->second;
+	choose_part(slot, range, sp, first);
+	if (outer_sp != 0 && first->ends)
+		choose_part(slot, outer, outer_sp, second);
+	if (first->size + second->size > STACK_CHUNK_TOTAL_MAX)
+		*second = (struct part){};
+	_Bool has_second = second->size > 0;
+	copy->sp_page = same_page(first->start, sp) ? 1 : 2;
+	copy->ends = has_second ? second->ends : first->ends;
+	slot->chunk.total = first->size + second->size;
+	slot->chunk.below = sp - first->start;
+	slot->chunk.outer_base = second->start;
+	slot->chunk.outer_offset = has_second ? first->size : 0;
+	copy->first_chunks = count_chunks(first);
+	bpf_loop(STACK_CHUNK_TOTAL_MAX / STACK_CHUNK_BYTES + 3, send_chunk, copy, 0);
 }
 
 #endif

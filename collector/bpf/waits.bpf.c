@@ -116,7 +116,7 @@ static __u32 send_with_stack(void *context, struct slot *slot, struct thread_wai
 	struct copy copy = {.context = context, .slot = slot, .head = &slot->wait.magic};
 	copy.head_size = sizeof(slot->wait) - sizeof(slot->wait.raw_size) + sizeof(slot->chunk);
 	fill_chunk(slot);
-	send_stack(&copy, &range, sp);
+	send_stack(&copy, &range, sp, &range, 0);
 	if (copy.absent_at_end)
 		thread->range.high = 0;
 	return copy.sent;

@@ -77,15 +77,23 @@ static struct walk_counts_subject counted_for(const struct stacks *stacks,
 					    .image = tag == UW_TAG_NONE ? 0 : tag};
 }
 
+static struct uw_stack copies_of(const struct stack_origin *source)
+{
+	struct uw_stack copy = *source->copy;
+	copy.outer = source->outer;
+	return copy;
+}
+
 /* Walks into stacks->frames. */
 static size_t walk_frames(struct stacks *stacks, const struct found *found, enum uw_stop *stop,
 			  size_t *reused)
 {
 	struct walk_counts_walk measured;
+	const struct uw_stack copy = copies_of(found->source);
 	walk_counts_begin(&stacks->counts, &measured, found->source->space, found->is_deep);
 	size_t count = uw_walk_reuse(found->source->space, found->source->memory->history,
-				     found->source->regs, found->source->copy, stacks->frames,
-				     UW_DEPTH_MAX, stop, reused);
+				     found->source->regs, &copy, stacks->frames, UW_DEPTH_MAX, stop,
+				     reused);
 	struct walk_counts_subject counted = counted_for(stacks, found, count);
 	walk_counts_end(&stacks->counts, &measured, found->source->space, &counted);
 	return count;
@@ -112,7 +120,7 @@ static uint64_t choose_cut(struct stacks *stacks, const struct found *found, siz
 		raise_trial(stacks, TRIAL_DEEP);
 		return stack->base + stacks->copy_size;
 	}
-	if (found->is_deep || stacks->guess_trial == TRIAL_DEEP ||
+	if (found->is_deep || stacks->guess_trial == TRIAL_DEEP || found->source->outer ||
 	    (is_cut && !guess_has_cut(guess)) ||
 	    (++stacks->guess_turn % (is_cut ? TESTED_EACH_CUT : TESTED_EACH) != 0 && !is_soon))
 		return 0;
@@ -166,9 +174,12 @@ static void guess_rest(struct stacks *stacks, struct found *found, struct profil
 	found->guessed = guessed;
 }
 
-/* Guesses the rest of a stack whose copy ended too early, and learns from its verified frames. */
+/* Guesses the rest of a stack whose copy ended too early, and learns from its verified frames; not
+ * of two stacks, whose frames lie in no order. */
 static void note_cut(struct stacks *stacks, struct found *found, struct profile_stack *stack)
 {
+	if (found->source->outer)
+		return;
 	if (!found->is_deep)
 		guess_rest(stacks, found, stack);
 	guess_note_part(found->source->memory->guess, found->source->map_version, stacks->frames,
@@ -191,10 +202,11 @@ static void explain_walk(const struct found *found, enum uw_stop stop, struct pr
 static void walk_alone(struct stacks *stacks, struct found *found, struct profile_stack *stack)
 {
 	const struct stack_origin *source = found->source;
+	const struct uw_stack copy = copies_of(source);
 	enum uw_stop stop;
 	size_t reused;
-	found->count = uw_walk_reuse(source->space, NULL, source->regs, source->copy,
-				     stacks->frames, UW_DEPTH_MAX, &stop, &reused);
+	found->count = uw_walk_reuse(source->space, NULL, source->regs, &copy, stacks->frames,
+				     UW_DEPTH_MAX, &stop, &reused);
 	explain_walk(found, stop, stack);
 }
 

@@ -41,8 +41,9 @@ struct stack_origin {
 	const struct uw_regs *regs;
 	uint64_t ip; /* of regs */
 	const struct uw_stack *copy;
-	bool has_gaps;            /* some pages of the copy were not in memory */
-	struct stack_chain chain; /* of STACK_GIVEN */
+	const struct uw_stack *outer; /* the stack that a signal interrupted; NULL: none */
+	bool has_gaps;                /* some pages of the copy were not in memory */
+	struct stack_chain chain;     /* of STACK_GIVEN */
 	/* Frames further in than the user's (the kernel's), innermost first: STACK_INNER_MAX at
 	 * most. */
 	const struct profile_frame *inner;

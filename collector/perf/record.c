@@ -126,6 +126,17 @@ static void decode_stack(struct cursor *cursor, struct record_sample *sample)
 					  .requested = (size_t)size};
 }
 
+/* Two stacks: each has bytes, and the part is of one of them. */
+static bool is_outer_right(const struct stack_chunk *chunk)
+{
+	if (chunk->outer_base == 0)
+		return chunk->outer_offset == 0;
+	return chunk->outer_offset > 0 && chunk->outer_offset < chunk->total &&
+	       chunk->outer_base <= UINT64_MAX - (chunk->total - chunk->outer_offset) &&
+	       (chunk->offset >= chunk->outer_offset ||
+		chunk->size <= chunk->outer_offset - chunk->offset);
+}
+
 static bool decode_chunk(struct cursor *cursor, const uint8_t *at, uint32_t size,
 			 struct record_sample *sample)
 {
@@ -138,7 +149,8 @@ static bool decode_chunk(struct cursor *cursor, const uint8_t *at, uint32_t size
 	if (chunk.magic != STACK_CHUNK_MAGIC || (chunk.size == 0) != left_out ||
 	    (chunk.total == 0) != left_out || chunk.size > size ||
 	    chunk.total > STACK_CHUNK_TOTAL_MAX || chunk.size > chunk.total ||
-	    chunk.offset > chunk.total - chunk.size || chunk.below > STACK_CHUNK_RED_ZONE) {
+	    chunk.offset > chunk.total - chunk.size || chunk.below > STACK_CHUNK_RED_ZONE ||
+	    !is_outer_right(&chunk)) {
 		cursor->ok = false;
 		return false;
 	}
@@ -155,7 +167,9 @@ static bool decode_chunk(struct cursor *cursor, const uint8_t *at, uint32_t size
 	sample->part = (struct record_part){.offset = chunk.offset,
 					    .total = chunk.total,
 					    .absent = (uint16_t)(chunk.absent & ~STACK_CHUNK_ENDS),
-					    .below = chunk.below};
+					    .below = chunk.below,
+					    .outer_base = chunk.outer_base,
+					    .outer_offset = chunk.outer_offset};
 	return true;
 }
 
@@ -527,8 +541,8 @@ bool record_has_stack(const struct record *record)
 size_t record_leave_out(struct record *record)
 {
 	assert(record_has_stack(record));
-	size_t size = record->sample.stack.size;
+	size_t size = record->sample.stack.size + record->sample.outer.size;
 	record->sample.choice = RECORD_LEFT_OUT;
-	record->sample.stack.size = 0;
+	record->sample.stack.size = record->sample.outer.size = 0;
 	return size;
 }

@@ -64,6 +64,9 @@ struct record_part {
 	uint32_t total;  /* size of the copy; 0: the sample came with its whole stack */
 	uint16_t absent; /* bit n: page n of the part was not in memory */
 	uint16_t below;  /* bytes from the copy's start to the stack pointer */
+	/* Of a copy of two stacks; 0: there is one. */
+	uint64_t outer_base;
+	uint32_t outer_offset; /* the first byte of the outer stack in the copy */
 };
 
 /* Whether a record is a sample, and its stack is kept. */
@@ -101,6 +104,8 @@ struct record_sample {
 	 * instruction that entered it. */
 	struct uw_regs regs;
 	struct uw_stack stack;
+	struct uw_stack outer; /* the stack that a signal interrupted (uw_stack.outer), with its
+				  bytes right behind those of `stack`; size 0: there is none */
 	struct record_chain chain;
 	struct record_part part;
 	enum record_choice choice;

@@ -47,18 +47,36 @@ static bool continues(const struct pending *pending, const struct record *record
 	return is_part(record) && record->sample.part.offset == pending->size &&
 	       record->sample.part.total == pending->record.sample.part.total &&
 	       record->kind == pending->record.kind && record->tid == pending->record.tid &&
-	       record->sample.stack.base == pending->record.sample.stack.base;
+	       record->sample.stack.base == pending->record.sample.stack.base &&
+	       record->sample.part.outer_base == pending->record.sample.part.outer_base &&
+	       record->sample.part.outer_offset == pending->record.sample.part.outer_offset;
+}
+
+/* The outer stack's bytes come last. */
+static void part_outer(struct record_sample *sample, bool is_whole)
+{
+	size_t size = sample->stack.size, inner = sample->part.outer_offset;
+	if (sample->part.outer_base == 0)
+		return;
+	sample->outer = (struct uw_stack){.base = sample->part.outer_base,
+					  .bytes = sample->stack.bytes + inner,
+					  .size = size > inner ? size - inner : 0,
+					  .requested = size > inner ? size - inner : 0,
+					  .ends = sample->stack.ends};
+	sample->stack.size = sample->stack.requested = size < inner ? size : inner;
+	sample->stack.ends = is_whole;
 }
 
 /* The sample with what came of its stack. */
 static void finish(struct pending *pending, struct record *record)
 {
+	bool is_whole = !pending->absent && pending->size == pending->record.sample.part.total;
 	*record = pending->record;
 	record->sample.stack.bytes = pending->bytes;
 	record->sample.stack.size = pending->size;
 	record->sample.stack.requested = pending->size;
-	record->sample.stack.ends = pending->record.sample.stack.ends && !pending->absent &&
-				    pending->size == pending->record.sample.part.total;
+	record->sample.stack.ends = pending->record.sample.stack.ends && is_whole;
+	part_outer(&record->sample, is_whole);
 	record->sample.stack_absent = pending->absent;
 	record->sample.part = (struct record_part){0};
 	pending->size = 0;
@@ -78,7 +96,10 @@ bool assembly_cut(struct assembly *assembly, size_t ring, const struct record *r
 /* Absent pages are counted from the page that the part starts in. */
 static void mark_absent(const struct record_sample *part, uint8_t *bytes)
 {
-	uint64_t start = part->stack.base + part->part.offset;
+	uint32_t outer = part->part.outer_offset;
+	bool is_outer = outer > 0 && part->part.offset >= outer;
+	uint64_t start = is_outer ? part->part.outer_base + (part->part.offset - outer)
+				  : part->stack.base + part->part.offset;
 	uint64_t end = start + part->stack.size;
 	uint64_t page = start & ~(uint64_t)(STACK_CHUNK_PAGE - 1);
 	for (unsigned i = 0; i <= STACK_CHUNK_PAGES && page < end; i++, page += STACK_CHUNK_PAGE) {

@@ -20,7 +20,7 @@ static struct pieces find_pieces(const struct record *record)
 	case RECORD_WAKE:
 		return (struct pieces){{sample->callchain, sample->stack.bytes},
 				       {(size_t)sample->callchain_length * sizeof(uint64_t),
-					sample->stack.size}};
+					sample->stack.size + sample->outer.size}};
 	case RECORD_SYNC_WAIT:
 	case RECORD_SYNC_WAKE:
 	case RECORD_SYNC_NEW:
@@ -49,6 +49,7 @@ static void relocate(struct record *record, uint8_t *const at[2])
 	case RECORD_WAKE:
 		record->sample.callchain = at[0];
 		record->sample.stack.bytes = at[1];
+		record->sample.outer.bytes = at[1] + record->sample.stack.size;
 		break;
 	case RECORD_SYNC_WAIT:
 	case RECORD_SYNC_WAKE:

@@ -168,6 +168,8 @@ static void put_chunk(struct output *output, const struct record *record)
 				     (sample->part.total == 0 ? STACK_CHUNK_LEFT_OUT : 0) |
 				     (sample->choice == RECORD_TICK ? STACK_CHUNK_TICK : 0)),
 		.below = sample->part.below,
+		.outer_base = sample->part.outer_base,
+		.outer_offset = sample->part.outer_offset,
 	};
 	uint32_t size =
 		(uint32_t)(sizeof(chunk) - sizeof(chunk.raw_size) + sample->stack.size + padding);

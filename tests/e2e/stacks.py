@@ -83,10 +83,13 @@ def signal_handlers():
           f'{through} of {total}')
   other = [(f, c) for f, c in stacks if 'handler_burn_alternate' in f]
   total = sum(c for _, c in other)
-  honest = sum(c for f, c in other if 'handler_on_alternate_stack' in f
-               and ('main' in f or any('Skipped' in x or 'Guessed' in x for x in f)))
-  s.check(total >= 400 and honest >= 0.99 * total,
-          'signal: the handler on an alternate stack, complete or said to be skipped', f'{honest} of {total}')
+  joined = sum(c for f, c in other if ['main', 'handler_victim'] == [x for x in f if x in ('main', 'handler_victim')]
+               and f.index('handler_victim') < f.index('handler_on_alternate_stack'))
+  skipped = sum(c for f, c in other if 'main' not in f and any('Skipped' in x or 'Guessed' in x for x in f))
+  # BPF copies both stacks.
+  right = joined if os.geteuid() == 0 else skipped
+  s.check(total >= 400 and right >= 0.99 * total, 'signal: the handler on an alternate stack',
+          f'{joined} of {total} joined with what the signal interrupted, {skipped} said to be skipped')
 
 
 def nested_signals():

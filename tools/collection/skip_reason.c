@@ -154,10 +154,12 @@ static const struct skip_reason reasons[PROFILE_SKIP_REASON_COUNT] = {
 				  .choose = advise_no_info},
 	[PROFILE_SKIP_OTHER_STACK] =
 		{REASON("other_stack", "continues on another stack", "Other Stack"),
-		 .advice = "{share} % of the stacks continue on another stack (a signal handler's, "
-			   "a coroutine's), most of them from {module}. The other stack is not "
-			   "copied. The frames up to there are right. Only their callers are "
-			   "missing: the code's own scheduler."},
+		 .advice =
+			 "{share} % of the stacks continue on another stack (a coroutine's, or the "
+			 "one that a signal's handler left), most of them from {module}. The "
+			 "other stack is not copied: BPF, as root, copies the one that a "
+			 "handler left. The frames up to there are right. Only their callers are "
+			 "missing: the code's own scheduler."},
 	[PROFILE_SKIP_DEPTH] = {REASON("depth", "too deep", "Depth"),
 				.advice = "{share} % of the stacks are deeper than the collector "
 					  "follows. Their outermost frames are missing."},

@@ -175,15 +175,24 @@ static enum uw_step step_by_convention(struct uw_walk *walk)
 	return step == UW_STEP_BAD ? UW_STEP_NONE : step;
 }
 
-/* After a signal frame: notes if the handler ran on another stack than the interrupted code. false:
- * the stack switched too often. */
+static bool holds(const struct uw_stack *stack, uint64_t address)
+{
+	return address - stack->base < stack->size;
+}
+
+/* After a signal frame: goes on in the copy of the interrupted code's stack, or notes if the
+ * handler ran on another stack and there is no copy. false: the stack switched too often. */
 static bool enter_interrupted(struct uw_walk *walk, uint64_t handler_sp)
 {
 	const struct uw_stack *stack = walk->memory.stack;
 
+	if (stack->outer && !holds(stack, walk->sp) && holds(stack->outer, walk->sp)) {
+		walk->memory.stack = stack->outer;
+		return true;
+	}
 	if (walk->sp > handler_sp && walk->sp - handler_sp <= SIGNAL_FRAME_MAX)
 		return true;
-	walk->left_copy = walk->sp - stack->base >= stack->size;
+	walk->left_copy = !holds(stack, walk->sp);
 	return ++walk->switches <= STACK_SWITCHES_MAX;
 }
 

@@ -23,6 +23,8 @@ START_TEST(part_of_a_stack)
 	sample.sample.part = (struct record_part){.offset = 4096, .total = 5000, .absent = 5};
 	sample.sample.part.below = _i % 4 == 0 ? STACK_CHUNK_RED_ZONE : 0;
 	sample.sample.stack.base -= sample.sample.part.below;
+	sample.sample.part.outer_base = _i % 5 == 0 ? 0x7ffc00001230 : 0;
+	sample.sample.part.outer_offset = _i % 5 == 0 ? 4096 : 0;
 	size_t size = record_encode(&format, &sample, bytes, sizeof(bytes));
 	ck_assert_uint_gt(size, 0);
 	ck_assert_uint_eq(size % 8, 0);
@@ -33,6 +35,8 @@ START_TEST(part_of_a_stack)
 	ck_assert_uint_eq(out.sample.part.total, 5000);
 	ck_assert_uint_eq(out.sample.part.absent, 5);
 	ck_assert_uint_eq(out.sample.part.below, sample.sample.part.below);
+	ck_assert_uint_eq(out.sample.part.outer_base, sample.sample.part.outer_base);
+	ck_assert_uint_eq(out.sample.part.outer_offset, sample.sample.part.outer_offset);
 	ck_assert_int_eq(out.sample.stack.ends, _i % 3 == 0);
 	ck_assert_int_eq(out.sample.choice, RECORD_KEPT);
 	free(copy);

@@ -246,27 +246,40 @@ START_TEST(hostile_part)
 		uint32_t magic, offset, size, total;
 		bool good;
 		uint16_t below, absent;
+		uint64_t outer_base;
+		uint32_t outer_offset;
 	} cases[] = {
-		{STACK_CHUNK_MAGIC, 0, 16, 16, true, 0, 0},
-		{STACK_CHUNK_MAGIC, 8, 16, 24, true, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, 16, 16, true, 0, 0, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, 16, 32, true, 0, 0, 4096, 16},
+		{STACK_CHUNK_MAGIC, 16, 16, 32, true, 0, 0, 4096, 16},
+		{STACK_CHUNK_MAGIC, 24, 8, 32, true, 0, 0, 4096, 16},
+		{STACK_CHUNK_MAGIC, 8, 16, 32, false, 0, 0, 4096, 16}, /* of both */
+		{STACK_CHUNK_MAGIC, 0, 16, 32, false, 0, 0, 0, 16},
+		{STACK_CHUNK_MAGIC, 0, 16, 32, false, 0, 0, 4096, 0},
+		{STACK_CHUNK_MAGIC, 0, 16, 32, false, 0, 0, 4096, 32},
+		{STACK_CHUNK_MAGIC, 0, 16, 32, false, 0, 0, 4096, UINT32_MAX},
+		{STACK_CHUNK_MAGIC, 0, 16, 32, true, 0, 0, UINT64_MAX - 16, 16},
+		{STACK_CHUNK_MAGIC, 0, 16, 32, false, 0, 0, UINT64_MAX - 15, 16},
+		{STACK_CHUNK_MAGIC, 8, 16, 24, true, 0, 0, 0, 0},
 		{STACK_CHUNK_MAGIC, STACK_CHUNK_TOTAL_MAX - 16, 16, STACK_CHUNK_TOTAL_MAX, true, 0,
+		 0, 0, 0},
+		{STACK_CHUNK_MAGIC + 1, 0, 16, 16, false, 0, 0, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, 0, 16, false, 0, 0, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, 0, 0, false, 0, 0, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, 17, 17, false, 0, 0, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, UINT32_MAX, UINT32_MAX, false, 0, 0, 0, 0},
+		{STACK_CHUNK_MAGIC, 1, 16, 16, false, 0, 0, 0, 0},
+		{STACK_CHUNK_MAGIC, UINT32_MAX, 16, 16, false, 0, 0, 0, 0},
+		{STACK_CHUNK_MAGIC, UINT32_MAX - 15, 16, 32, false, 0, 0, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, 16, STACK_CHUNK_TOTAL_MAX + 1, false, 0, 0, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, 16, 16, true, STACK_CHUNK_RED_ZONE, 0, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, 16, 16, false, STACK_CHUNK_RED_ZONE + 1, 0, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, 0, 0, true, 0, STACK_CHUNK_LEFT_OUT, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, 0, 0, true, 0, STACK_CHUNK_LEFT_OUT | STACK_CHUNK_TICK, 0,
 		 0},
-		{STACK_CHUNK_MAGIC + 1, 0, 16, 16, false, 0, 0},
-		{STACK_CHUNK_MAGIC, 0, 0, 16, false, 0, 0},
-		{STACK_CHUNK_MAGIC, 0, 0, 0, false, 0, 0},
-		{STACK_CHUNK_MAGIC, 0, 17, 17, false, 0, 0},
-		{STACK_CHUNK_MAGIC, 0, UINT32_MAX, UINT32_MAX, false, 0, 0},
-		{STACK_CHUNK_MAGIC, 1, 16, 16, false, 0, 0},
-		{STACK_CHUNK_MAGIC, UINT32_MAX, 16, 16, false, 0, 0},
-		{STACK_CHUNK_MAGIC, UINT32_MAX - 15, 16, 32, false, 0, 0},
-		{STACK_CHUNK_MAGIC, 0, 16, STACK_CHUNK_TOTAL_MAX + 1, false, 0, 0},
-		{STACK_CHUNK_MAGIC, 0, 16, 16, true, STACK_CHUNK_RED_ZONE, 0},
-		{STACK_CHUNK_MAGIC, 0, 16, 16, false, STACK_CHUNK_RED_ZONE + 1, 0},
-		{STACK_CHUNK_MAGIC, 0, 0, 0, true, 0, STACK_CHUNK_LEFT_OUT},
-		{STACK_CHUNK_MAGIC, 0, 0, 0, true, 0, STACK_CHUNK_LEFT_OUT | STACK_CHUNK_TICK},
-		{STACK_CHUNK_MAGIC, 0, 16, 16, false, 0, STACK_CHUNK_LEFT_OUT},
-		{STACK_CHUNK_MAGIC, 0, 0, 16, false, 0, STACK_CHUNK_LEFT_OUT},
-		{STACK_CHUNK_MAGIC, 8, 0, 0, false, 0, STACK_CHUNK_LEFT_OUT},
+		{STACK_CHUNK_MAGIC, 0, 16, 16, false, 0, STACK_CHUNK_LEFT_OUT, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, 0, 16, false, 0, STACK_CHUNK_LEFT_OUT, 0, 0},
+		{STACK_CHUNK_MAGIC, 8, 0, 0, false, 0, STACK_CHUNK_LEFT_OUT, 0, 0},
 	};
 	static const struct record_format format = {.raw = true};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -285,6 +298,8 @@ START_TEST(hostile_part)
 		sample.chunk.total = cases[i].total;
 		sample.chunk.below = cases[i].below;
 		sample.chunk.absent = cases[i].absent;
+		sample.chunk.outer_base = cases[i].outer_base;
+		sample.chunk.outer_offset = cases[i].outer_offset;
 		ck_assert_int_eq(record_fixture_decode(&format, &sample, sizeof(sample), &record,
 						       &copy),
 				 cases[i].good);

@@ -7,7 +7,10 @@
 
 enum {
 	BASE = 0x7f0000001f00, /* 256 bytes below a page's end, so that parts are easy to tell */
-	BYTES = 4 * STACK_CHUNK_PAGE
+	BYTES = 4 * STACK_CHUNK_PAGE,
+	INNER = 1000,
+	OUTER = 2 * STACK_CHUNK_PAGE,
+	OUTER_BASE = 0x7ffc00000ff0 /* 16 bytes below a page's end */
 };
 
 static uint8_t stack[BYTES];
@@ -47,6 +50,16 @@ static struct record part(uint32_t offset, uint32_t size, uint32_t total, uint16
 						.requested = size};
 	record.sample.part =
 		(struct record_part){.offset = offset, .total = total, .absent = absent};
+	return record;
+}
+
+/* Of a copy of two stacks. */
+static struct record part_of_two(uint32_t offset, uint32_t size, uint16_t absent)
+{
+	struct record record = part(offset, size, INNER + OUTER, absent);
+	record.sample.stack.ends = true;
+	record.sample.part.outer_base = OUTER_BASE;
+	record.sample.part.outer_offset = INNER;
 	return record;
 }
 
@@ -105,6 +118,54 @@ START_TEST(three_parts)
 		ck_assert_uint_eq(third.time_ns, 2600);
 		ck_assert_uint_eq(third.sample.count, 5);
 	}
+}
+END_TEST
+
+START_TEST(two_stacks)
+{
+	struct record first = part_of_two(0, INNER, 0);
+	struct record second = part_of_two(INNER, OUTER, 0);
+	ck_assert(!add(0, &first));
+	ck_assert(add(0, &second));
+	assert_whole(&second, INNER);
+	ck_assert(second.sample.stack.ends);
+	ck_assert_uint_eq(second.sample.outer.base, OUTER_BASE);
+	ck_assert_uint_eq(second.sample.outer.size, OUTER);
+	ck_assert_ptr_eq(second.sample.outer.bytes, second.sample.stack.bytes + INNER);
+	ck_assert_mem_eq(second.sample.outer.bytes, stack + INNER, OUTER);
+	ck_assert(second.sample.outer.ends);
+}
+END_TEST
+
+/* Absent pages of the outer stack are counted from its own first one. */
+START_TEST(two_stacks_in_pieces)
+{
+	struct record parts[] = {part_of_two(0, 600, 0), part_of_two(600, 400, 0),
+				 part_of_two(INNER, OUTER - 100, 2),
+				 part_of_two(INNER + OUTER - 100, 100, 0)};
+	for (int i = 0; i < 3; i++)
+		ck_assert(!add(0, &parts[i]));
+	ck_assert(add(0, &parts[3]));
+	const struct record_sample *sample = &parts[3].sample;
+	assert_whole(&parts[3], INNER);
+	ck_assert(sample->stack_absent && !sample->outer.ends);
+	ck_assert_mem_eq(sample->outer.bytes, stack + INNER, 16);
+	for (size_t i = 16; i < 16 + STACK_CHUNK_PAGE; i++)
+		ck_assert_uint_eq(sample->outer.bytes[i], ASSEMBLY_ABSENT_BYTE);
+	ck_assert_mem_eq(sample->outer.bytes + 16 + STACK_CHUNK_PAGE,
+			 stack + INNER + 16 + STACK_CHUNK_PAGE, OUTER - 16 - STACK_CHUNK_PAGE);
+}
+END_TEST
+
+/* The ring had no room for it: the inner stack alone does not end. */
+START_TEST(outer_stack_lost)
+{
+	struct record first = part_of_two(0, INNER, 0), cut;
+	ck_assert(!add(0, &first));
+	ck_assert(assembly_cut(assembly, 0, NULL, &cut));
+	assert_whole(&cut, INNER);
+	ck_assert_uint_eq(cut.sample.outer.size, 0);
+	ck_assert(!cut.sample.stack.ends);
 }
 END_TEST
 
@@ -239,6 +300,9 @@ int main(void)
 	tcase_add_test(tcase, others_pass);
 	tcase_add_test(tcase, one_part);
 	tcase_add_test(tcase, three_parts);
+	tcase_add_test(tcase, two_stacks);
+	tcase_add_test(tcase, two_stacks_in_pieces);
+	tcase_add_test(tcase, outer_stack_lost);
 	tcase_add_test(tcase, rings_are_apart);
 	tcase_add_loop_test(tcase, lost_part, 0, 6);
 	tcase_add_test(tcase, end_of_all);

@@ -117,13 +117,13 @@ START_TEST(same_stack)
 END_TEST
 
 /* Runs fault() with its handler on the given stack. */
-static void fault_on(void *stack)
+static void fault_on(void *stack, void (*handler)(int, siginfo_t *, void *))
 {
 	stack_t alternate = {.ss_sp = stack, .ss_size = ALTERNATE_SIZE};
 	stack_t none = {.ss_flags = SS_DISABLE};
 
 	ck_assert_int_eq(sigaltstack(&alternate, NULL), 0);
-	handle(on_fault, SIGILL, SA_ONSTACK);
+	handle(handler, SIGILL, SA_ONSTACK);
 	fault();
 	ck_assert_int_eq(sigaltstack(&none, NULL), 0);
 }
@@ -135,7 +135,7 @@ START_TEST(alternate_stack_elsewhere)
 	enum uw_stop stop;
 
 	ck_assert_ptr_ne(stack, MAP_FAILED);
-	fault_on(stack);
+	fault_on(stack, on_fault);
 	size_t count = walk(&stop);
 	ck_assert_int_eq(stop, UW_STOP_OTHER_STACK);
 	size_t i = find_interrupted(count);
@@ -145,12 +145,47 @@ START_TEST(alternate_stack_elsewhere)
 }
 END_TEST
 
+static struct capture outer;
+
+/* Copies the interrupted stack, too, while it lasts. */
+static void on_fault_apart(int signal, siginfo_t *info, void *context)
+{
+	on_fault(signal, info, context);
+	outer.regs = interrupted;
+	capture_stack(&outer, CAPTURE_STACK_MAX);
+	sample.stack.outer = &outer.stack;
+}
+
+START_TEST(alternate_stack_and_the_other)
+{
+	uint8_t *stack = mmap(NULL, ALTERNATE_SIZE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	enum uw_stop stop;
+
+	ck_assert_ptr_ne(stack, MAP_FAILED);
+	fault_on(stack, on_fault_apart);
+	size_t count = walk(&stop);
+	size_t i = find_interrupted(count);
+	assert_interrupted(i);
+	/* Into the function that faulted, and on. */
+	ck_assert_uint_gt(count, i + 3);
+	ck_assert(!frames[i + 1].exact);
+	ck_assert_uint_gt(frames[i + 1].sp, frames[i].sp);
+	ck_assert_int_eq(stop, UW_STOP_ROOT);
+	/* A copy of the other stack that does not hold the interrupted frame is of no use. */
+	outer.stack.base += CAPTURE_STACK_MAX;
+	ck_assert_uint_eq(walk(&stop), i + 1);
+	ck_assert_int_eq(stop, UW_STOP_OTHER_STACK);
+	munmap(stack, ALTERNATE_SIZE);
+}
+END_TEST
+
 /* The alternate stack lies below the interrupted frames on the same stack: the copy has both. */
 static __attribute__((noinline)) void fault_below(void)
 {
 	char *below = __builtin_frame_address(0);
 
-	fault_on(below - 2 * ALTERNATE_SIZE);
+	fault_on(below - 2 * ALTERNATE_SIZE, on_fault);
 }
 
 START_TEST(alternate_stack_within_the_copy)
@@ -295,6 +330,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, same_stack);
 	tcase_add_test(tcase, alternate_stack_elsewhere);
+	tcase_add_test(tcase, alternate_stack_and_the_other);
 	tcase_add_test(tcase, nested);
 	tcase_add_test(tcase, restorer_without_cfi);
 	tcase_add_test(tcase, leaf_in_restorer);

@@ -1,7 +1,6 @@
 /* memlock: locks all its memory, now and in future, with a limit of 8 MB and no privileges, then
  * waits for a thread. Exit status 0: all of that was allowed; else it prints what was not. */
 #include "tests/targets/work.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

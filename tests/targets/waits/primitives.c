@@ -4,7 +4,6 @@
  * of it depends on times, so the output is the same whoever looks on.
  */
 #include "tests/targets/work.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>

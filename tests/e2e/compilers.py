@@ -4,6 +4,7 @@ import os
 
 import sources
 import support as s
+from call_check import check_calls
 
 LEAST = 97  # percent of the stacks
 
@@ -17,6 +18,7 @@ def complete(what, command, samples, **how):
   s.check(tried >= samples and share >= LEAST, f'{what}: {LEAST} % of the stacks are complete',
           f'{share:.2f} % of {tried}: {total["stacks"]}')
   s.check(total['samples_lost'] == 0, f'{what}: nothing lost', total['samples_lost'])
+  check_calls(what, got.result, least=samples)
 
 
 def compilers():

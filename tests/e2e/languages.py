@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import support as s
+from call_check import check_calls
 
 # For some tenths of a second each, in functions that no compiler inlines.
 D = '''module shop;
@@ -77,6 +78,7 @@ def language(name, sources, build, function):
   total = sum(float(row['CPU Time']) for row in rows)
   share = s.points(sum(float(row['CPU Time']) for row in rows if row['Function'] == function), total)
   s.check(share >= 80, f'{name}: {function} has 80 % of the time', f'{share:.1f} %: {rows[:3]}')
+  check_calls(name, got.result)
 
 
 s.start()

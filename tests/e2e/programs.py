@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 
 import support as s
+from call_check import check_calls, check_false_stacks
 from comparison import compare
 
 PYTHON_WORK = '''
@@ -37,14 +38,17 @@ def against_perf(what, command, complete=99.5, **options):
   total = s.summary(got.result)
   share = s.points(total['stacks']['complete'], s.with_stack(total))
   s.check(share >= complete, f'{what}: {complete} % of the stacks are complete', f'{share:.2f} %: {total["stacks"]}')
+  check_calls(what, got.result, least=500)
   compare(what, got.result, s.perf_record(command, **options))
+  return got.result
 
 
 def python3():
   script = s.scratch('work.py')
   with open(script, 'w', encoding='utf-8') as file:
     file.write(PYTHON_WORK.replace('ROUNDS', '360'))
-  against_perf('python3', ['/usr/bin/python3', '-I', script], env={**os.environ, 'PYTHONHASHSEED': '0'})
+  result = against_perf('python3', ['/usr/bin/python3', '-I', script], env={**os.environ, 'PYTHONHASHSEED': '0'})
+  check_false_stacks('python3', result)
 
 
 def xz():

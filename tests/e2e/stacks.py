@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import support as s
+from call_check import check_calls
 
 
 def chain():
@@ -76,6 +77,7 @@ def signal_handlers():
   got = s.collect_well([s.target('altstack'), '2000'])
   stacks = s.folded(got.result)
   same = [(f, c) for f, c in stacks if 'handler_burn_same' in f]
+  check_calls('signal', got.result, least=1000)
   total = sum(c for _, c in same)
   through = sum(c for f, c in same if 'handler_on_same_stack' in f and 'handler_victim' in f and 'main' in f
                 and f.index('handler_victim') < f.index('handler_on_same_stack'))
@@ -125,6 +127,7 @@ def cplusplus():
   s.check_share('C++: Till<double>::ring', s.points(doubles, known), s.points(broken, s.number(facts, 'process_ns')), 2, known)
   mangled = [f for frames, _ in stacks for f in frames if f.startswith('_Z')]
   s.check(not mangled, 'C++: names are demangled', ', '.join(mangled[:3]))
+  check_calls('C++', got.result, least=1000)
 
 
 def kinds_of_binaries():

@@ -287,6 +287,14 @@ int option_values_take(struct options *options, int option, const char *value,
 	}
 }
 
+const char *option_values_name(int number)
+{
+	const struct option *option = option_table;
+	while (option->val != number)
+		option++;
+	return option->name;
+}
+
 int option_values_take_named(struct options *options, const char *name, const char *value,
 			     struct failure *failure)
 {

@@ -28,6 +28,9 @@ enum {
 /* For getopt_long(3). */
 extern const struct option option_table[];
 
+/* The long name of an option that has one, by its number. Lives as long as the program. */
+const char *option_values_name(int option);
+
 /* Takes the value of an option, by its number in the table; -1: it is a bad one. */
 int option_values_take(struct options *options, int option, const char *value,
 		       struct failure *failure);

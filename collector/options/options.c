@@ -94,6 +94,31 @@ double options_overhead_limit(uint64_t interval_ns)
 	return 0.05 + (more > 0 ? more / 9 * 0.10 : 0);
 }
 
+/* Options about waits that would do nothing. */
+static int check_waits(const struct options *options, struct failure *failure)
+{
+	if (options->preload && (!options->program || !options->analysis->waits))
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "--preload sees waits of a program from its start: give a "
+				   "program "
+				   "and -c locks-and-waits");
+	if (options->wait_option && !options->analysis->waits)
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "--%s is about waits, and %s records none: leave it out, or use "
+				   "-c locks-and-waits",
+				   options->wait_option, options->analysis->name);
+	if (options->all_wakers && options->wait_source == OPTIONS_WAITS_OBSERVER)
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "all wakers' stacks are asked for, and the observer sees no "
+				   "wakers: leave out --wait-source observer, or give "
+				   "--waker-stacks sampled");
+	if (options->all_wakers && options->unwind == OPTIONS_UNWIND_NONE)
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "all wakers' stacks are asked for, and --unwind none has no "
+				   "stacks: leave out one of them");
+	return 0;
+}
+
 static int check_options(struct options *options, int argc, char **argv, struct failure *failure)
 {
 	if (options->action != OPTIONS_COLLECT)
@@ -116,11 +141,8 @@ static int check_options(struct options *options, int argc, char **argv, struct 
 		return failure_set(failure, FAILURE_EXIT_USAGE,
 				   "nothing to collect: give a program or -p PID; see tbcollect "
 				   "--help");
-	if (options->preload && (!options->program || !options->analysis->waits))
-		return failure_set(failure, FAILURE_EXIT_USAGE,
-				   "--preload sees waits of a program from its start: give a "
-				   "program "
-				   "and -c locks-and-waits");
+	if (check_waits(options, failure) < 0)
+		return -1;
 	if (options->result_dir && options->result_dir[0] == '\0')
 		return failure_set(failure, FAILURE_EXIT_USAGE,
 				   "empty result directory name: give -r DIR");
@@ -155,6 +177,12 @@ static int find_analysis(struct options *options, int argc, char **argv, struct 
 	return name ? parse_analysis(options, name, failure) : 0;
 }
 
+static bool is_about_waits(int option)
+{
+	return option == OPT_WAIT_THRESHOLD || option == OPT_WAIT_SOURCE ||
+	       option == OPT_WAKER_STACKS;
+}
+
 int options_parse(struct options *options, int argc, char **argv, struct failure *failure)
 {
 	*options = (struct options){
@@ -187,6 +215,8 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
 			return failure_set(failure, FAILURE_EXIT_USAGE,
 					   "option '%s' needs a value: see tbcollect --help",
 					   argv[index]);
+		if (is_about_waits(option))
+			options->wait_option = option_values_name(option);
 		if (option_values_take(options, option, optarg, failure) < 0)
 			return -1;
 	}

@@ -53,6 +53,8 @@ struct options {
 	double overhead_limit;      /* collector's CPU time over the target's; 0: no limit */
 	uint64_t wait_threshold_ns; /* 0: the source's own */
 	enum options_waits wait_source;
+	const char *wait_option; /* the last of those about waits on the command line, without
+				    its dashes; NULL: none */
 	struct event_choice events[PROFILE_EVENTS_MAX]; /* beside CPU time */
 	uint32_t event_count;
 	bool all_wakers;       /* their stacks are not sampled */

@@ -162,6 +162,10 @@ void session_end_waits(struct session *session)
 void session_say_waits(const struct session *session)
 {
 	double threshold_ms = (double)session->wait_threshold_ns / 1e6;
+	if (session->options->all_wakers && session->wait_source == PROFILE_WAIT_BY_OBSERVER)
+		log_line(session->log, LOG_NORMAL,
+			 "no wakers' stacks: the waits are seen by an observer, not by BPF: %s",
+			 sampler_waits_words(&session->sampler));
 	if (session->wait_source == PROFILE_WAIT_BY_BPF)
 		log_line(session->log, LOG_VERBOSE, "waits of %g ms and longer by BPF",
 			 threshold_ms);

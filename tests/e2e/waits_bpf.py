@@ -195,6 +195,8 @@ def privileges():
   got = s.collect([s.target('waiting'), 'sleep=1x1'], uid=s.NOBODY, options=['-v', '-c', 'locks-and-waits'])
   s.check(got.status == 0 and 'by an observer, not by BPF: CAP_BPF' in got.stderr, 'an ordinary user gets the observer',
           [line for line in got.stderr.splitlines() if 'waits' in line])
+  got = s.collect([s.target('waiting'), 'sleep=1x1'], uid=s.NOBODY, options=['-c', 'locks-and-waits', '--waker-stacks', 'all'])
+  s.check(got.status == 0 and "no wakers' stacks: " in got.stderr, 'who asked for all wakers is told', got.stderr.strip())
 
 
 def is_built():

@@ -40,8 +40,8 @@ struct thread_state {
 struct thread {
 	uint32_t pid;
 	uint32_t tid;
-	uint64_t start_ns;
-	uint64_t end_ns; /* PROFILE_TIME_NEVER while it lives */
+	uint64_t start_ns; /* of a launched program: its exec's */
+	uint64_t end_ns;   /* PROFILE_TIME_NEVER while it lives */
 	char name[THREAD_NAME_MAX];
 	struct thread_count *counts; /* one per ring */
 	size_t count_size;
@@ -56,6 +56,7 @@ struct thread {
 	uint64_t before_ns;   /* CPU time by the kernel's account before the thread was followed */
 	uint32_t account_tid; /* thread id in the account after the end; 0: none */
 	uint32_t samples;
+	bool is_launched;          /* and its exec did not come yet */
 	bool is_head;              /* has events of its own: the account stays open to the end */
 	uint32_t family;           /* the thread for which the event was opened */
 	uint32_t final_counts;     /* PERF_RECORD_READs after its end */

@@ -103,6 +103,8 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 		tracker_read_name(tracker, (uint32_t)pid, (uint32_t)tid, name, sizeof(name));
 		thread = tracker_put_thread(tracker, (uint32_t)pid, (uint32_t)tid, name, 0);
 		if (thread)
+			thread->is_launched = !attach;
+		if (thread)
 			tracker_tell_birth(tracker, thread,
 					   attach ? TRACKER_ATTACHED : TRACKER_LAUNCHED);
 	}
@@ -208,6 +210,18 @@ static void take_over_id(struct tracker *tracker, struct process *process,
 	tracker_end_thread(tracker, before, tracker->now_ns);
 }
 
+/* The launched program's first thread begins with its exec; what had its id before waited for us.
+ */
+static void begin_launched(const struct tracker *tracker, const struct record *record)
+{
+	struct thread *thread = idmap_get(&tracker->threads, record->tid);
+	if (!tracker_is_live(thread) || !thread->is_launched)
+		return;
+	thread->is_launched = false;
+	if (tracker->counts.samples == 0)
+		thread->start_ns = record->time_ns;
+}
+
 static void apply_comm(struct tracker *tracker, const struct record *record)
 {
 	struct process *process = idmap_get(&tracker->processes, record->pid);
@@ -226,6 +240,7 @@ static void apply_comm(struct tracker *tracker, const struct record *record)
 		/* The launched program begins with its exec. */
 		if (process->start_ns == PROFILE_TIME_BEFORE && tracker->counts.samples == 0)
 			process->start_ns = record->time_ns;
+		begin_launched(tracker, record);
 	} else if (process && record->tid == record->pid) {
 		process_rename(process, record->comm.name);
 	}

@@ -367,6 +367,16 @@ static void release(const struct states *states, const struct record *record)
 		thread->state.is_held = false;
 }
 
+/* The launched program's life begins with its exec. */
+static void begin_launched(struct states *states, const struct record *record)
+{
+	struct thread *thread = tracker_find_thread(states->tracker, record->pid, record->tid);
+	if (!thread || !thread->state.is_held || thread->start_ns <= thread->state.since_ns)
+		return;
+	thread->state.since_ns = thread->start_ns;
+	thread->state.now = PROFILE_STATE_READY;
+}
+
 /* The record's thread is on its CPU. */
 static void show_running(struct states *states, const struct record *record, bool is_certain)
 {
@@ -420,6 +430,8 @@ void states_apply(struct states *states, const struct record *record)
 		release(states, record);
 		break;
 	case RECORD_COMM:
+		if (record->comm.exec)
+			begin_launched(states, record);
 		release(states, record);
 		/* The launched program begins, or exec gave the thread another id. */
 		if (record->comm.exec)

@@ -25,8 +25,7 @@ START_TEST(weights)
 	feed_sample(50, APP, APP, 0, 130);
 	ck_assert_uint_eq(fake_emit_last_sample(emit).stack.cpu_ns, 0);
 	fixture_finish();
-	fake_emit_assert(emit, "thread 5000000/5000000 app before-never cpu 170 rest 0 samples 4",
-			 1);
+	fake_emit_assert(emit, "thread 5000000/5000000 app 10-never cpu 170 rest 0 samples 4", 1);
 }
 END_TEST
 
@@ -45,7 +44,7 @@ START_TEST(weights_without_counts)
 	tracker_settle(tracker, 0, 25000000);
 	fixture_finish();
 	fake_emit_assert(emit,
-			 "thread 5000000/5000000 app before-never cpu 20000000 rest 0 samples 2 "
+			 "thread 5000000/5000000 app 10-never cpu 20000000 rest 0 samples 2 "
 			 "by clock",
 			 1);
 	fake_emit_assert(emit, "note 18 at 50 value 5000000 0/0", 1);
@@ -66,8 +65,7 @@ START_TEST(no_final_counts)
 	tracker_settle(tracker, 0, 180);
 	ck_assert_uint_eq(counts().unattributed_ns, 30);
 	fixture_finish();
-	fake_emit_assert(emit, "thread 5000000/5000000 app before-never cpu 50 rest 0 samples 1",
-			 1);
+	fake_emit_assert(emit, "thread 5000000/5000000 app 10-never cpu 50 rest 0 samples 1", 1);
 	fake_emit_assert(emit, "note 18 at 40 value 30 0/0", 1);
 }
 END_TEST
@@ -82,12 +80,12 @@ START_TEST(no_final_counts_alone)
 	feed_exit(40, APP, APP);
 	tracker_settle(tracker, 0, 10000030);
 	fixture_finish();
-	fake_emit_assert(
-		emit,
-		_i != 0 ? "thread 5000000/5000000 app before-40 cpu 10000030 rest 30 samples 1"
-			: "thread 5000000/5000000 app before-40 cpu 10000030 rest 30 samples 1 "
-			  "by clock",
-		1);
+	fake_emit_assert(emit,
+			 _i != 0 ? "thread 5000000/5000000 app 10-40 cpu 10000030 rest 30 samples 1"
+				 : "thread 5000000/5000000 app 10-40 cpu 10000030 rest 30 samples "
+				   "1 "
+				   "by clock",
+			 1);
 	ck_assert_uint_eq(fake_emit_count(emit, "note 18 "), 0);
 }
 END_TEST
@@ -198,8 +196,7 @@ START_TEST(settle_gives_the_rest_to_the_only_open_account)
 	ck_assert_uint_eq(counts().unattributed_ns, 0);
 	ck_assert_uint_eq(counts().cpu_ns, 185);
 	fixture_finish();
-	fake_emit_assert(emit, "thread 5000000/5000000 app before-never cpu 125 rest 25 samples 1",
-			 1);
+	fake_emit_assert(emit, "thread 5000000/5000000 app 10-never cpu 125 rest 25 samples 1", 1);
 	ck_assert_uint_eq(fake_emit_count(emit, "note "), 0);
 }
 END_TEST
@@ -211,7 +208,7 @@ START_TEST(settle_after_the_end)
 	feed_exit(40, APP, APP);
 	tracker_settle(tracker, 0, 130);
 	fixture_finish();
-	fake_emit_assert(emit, "thread 5000000/5000000 app before-40 cpu 130 rest 30 samples 1", 1);
+	fake_emit_assert(emit, "thread 5000000/5000000 app 10-40 cpu 130 rest 30 samples 1", 1);
 }
 END_TEST
 

@@ -103,7 +103,7 @@ START_TEST(never)
 	tracker_settle_all(tracker, 1000);
 	fixture_end();
 	ck_assert_uint_eq(written(), 2);
-	fake_emit_assert(emit, "thread 5000000/5000000 app before-never cpu 0 rest 0 samples 3", 1);
+	fake_emit_assert(emit, "thread 5000000/5000000 app 10-never cpu 0 rest 0 samples 3", 1);
 	fake_emit_assert(emit, "thread 5000000/5000001 app 20-30 cpu 0 rest 0 samples 0", 1);
 	fake_emit_assert(emit, "note 18 at 60 value 1000 0/0", 1);
 	uint64_t unseen_ns = fake_emit_last_thread(emit).unseen_ns;
@@ -148,8 +148,7 @@ START_TEST(only_one_lacks)
 	tracker_settle_all(tracker, 1000);
 	tracker_settle_all(tracker, 1000);
 	fixture_end();
-	fake_emit_assert(emit, "thread 5000000/5000000 app before-never cpu 700 rest 0 samples 1",
-			 1);
+	fake_emit_assert(emit, "thread 5000000/5000000 app 10-never cpu 700 rest 0 samples 1", 1);
 	ck_assert_uint_eq(fake_emit_last_thread(emit).unseen_ns, 0);
 	ck_assert_uint_eq(fake_emit_count(emit, "note 18 "), 0);
 	ck_assert_uint_eq(counted_ns(), 1000);
@@ -188,7 +187,7 @@ START_TEST(exec_in_a_thread)
 	feed_renamed(50, APP, APP + 1, 300);
 	fake_emit_assert(emit, "thread 5000000/5000001 app 20-40 cpu 300 rest 0 samples 0", 1);
 	feed_account(60, APP, APP + 1, 7000);
-	fake_emit_assert(emit, "thread 5000000/5000000 app before-30 cpu 7000 rest 0 samples 0", 1);
+	fake_emit_assert(emit, "thread 5000000/5000000 app 10-30 cpu 7000 rest 0 samples 0", 1);
 	feed_exit(70, APP, APP);
 	feed_account(80, APP, APP, 900);
 	fake_emit_assert(emit, "thread 5000000/5000000 next 40-70 cpu 600 rest 0 samples 0", 1);
@@ -205,7 +204,7 @@ START_TEST(long_exec_in_a_thread)
 	feed_sample(31, APP, APP, 0, 5);
 	ck_assert_uint_eq(fake_emit_last_sample(emit).tid, APP + 1);
 	feed_account(35, APP, APP + 1, 7000);
-	fake_emit_assert(emit, "thread 5000000/5000000 app before-30 cpu 7000 rest 0 samples 0", 1);
+	fake_emit_assert(emit, "thread 5000000/5000000 app 10-30 cpu 7000 rest 0 samples 0", 1);
 	feed_sample(36, APP, APP, 0, 9);
 	ck_assert_uint_eq(fake_emit_last_sample(emit).tid, APP + 1);
 	feed_exec(40, APP, "next");
@@ -232,7 +231,7 @@ START_TEST(exec_takes_the_events)
 	feed_account(50, APP, APP, 300);
 	feed_account(60, APP, APP + 1, 7000);
 	fake_emit_assert(emit, "thread 5000000/5000001 app 20-40 cpu 300 rest 0 samples 0", 1);
-	fake_emit_assert(emit, "thread 5000000/5000000 app before-30 cpu 7000 rest 0 samples 0", 1);
+	fake_emit_assert(emit, "thread 5000000/5000000 app 10-30 cpu 7000 rest 0 samples 0", 1);
 	fake_emit_assert(emit, "thread 5000000/5000000 next 40-41 cpu 0 rest 0 samples 0", 1);
 	ck_assert_uint_eq(counted_ns(), 7300);
 }
@@ -352,7 +351,7 @@ START_TEST(sampled_after_its_process)
 	ck_assert_uint_eq(counts.live_threads, 0);
 	ck_assert_uint_eq(fake_emit_count(emit, "process "), 1);
 	feed_account(60, APP, APP, 700);
-	fake_emit_assert(emit, "thread 5000000/5000000 app before-40 cpu 700 rest 0 samples 1", 1);
+	fake_emit_assert(emit, "thread 5000000/5000000 app 10-40 cpu 700 rest 0 samples 1", 1);
 }
 END_TEST
 

@@ -33,7 +33,7 @@ START_TEST(launched)
 		     "sample 5000000/5000000 at 20 weight 5 node 1 state 3 reason 0\n"
 		     "unload 5000000 400000-500000 /bin/app at 50\n"
 		     "process 5000000 app (/bin/app) 10-50\n"
-		     "thread 5000000/5000000 app before-50 cpu 5 rest 0 samples 1\n");
+		     "thread 5000000/5000000 app 10-50 cpu 5 rest 0 samples 1\n");
 }
 END_TEST
 
@@ -43,7 +43,7 @@ START_TEST(lives_on)
 	feed_sample(20, APP, APP, 0, 5);
 	fixture_finish();
 	fake_emit_assert(emit, "process 5000000 app (/bin/app) 10-never", 1);
-	fake_emit_assert(emit, "thread 5000000/5000000 app before-never cpu 5 rest 0 samples 1", 1);
+	fake_emit_assert(emit, "thread 5000000/5000000 app 10-never cpu 5 rest 0 samples 1", 1);
 	ck_assert_uint_eq(fake_emit_count(emit, "unload "), 0);
 }
 END_TEST
@@ -154,7 +154,7 @@ START_TEST(exec_after_samples_begins_another_life)
 	fake_emit_assert(emit, "process 5000000 app (/bin/app) 10-30", 1);
 	fake_emit_assert(emit, "load 5000000 400000-600000 /bin/prog at 31 main first", 1);
 	fake_emit_assert(emit, "process 5000000 prog (/bin/prog) 30-50", 1);
-	fake_emit_assert(emit, "thread 5000000/5000000 prog before-50 cpu 9 rest 0 samples 2", 1);
+	fake_emit_assert(emit, "thread 5000000/5000000 prog 10-50 cpu 9 rest 0 samples 2", 1);
 	/* Another program at the same address is another frame. */
 	fake_emit_assert(emit, "frame 0 1+400010 flags 0", 1);
 	fake_emit_assert(emit, "frame 1 2+400010 flags 0", 1);
@@ -340,7 +340,7 @@ START_TEST(names)
 	feed_comm(51, OTHER, OTHER, "unknown");
 	fixture_finish();
 	fake_emit_assert(emit, "process 5000000 renamed (/bin/app) 10-never", 1);
-	ck_assert_uint_eq(fake_emit_count(emit, "thread 5000000/5000000 renamed before"), 1);
+	ck_assert_uint_eq(fake_emit_count(emit, "thread 5000000/5000000 renamed 10-"), 1);
 	ck_assert_uint_eq(fake_emit_count(emit, "thread 5000000/5000001 worker 20"), 1);
 	ck_assert_uint_eq(fake_emit_count(emit, "thread 5000000/5000002 worker 50"), 1);
 	ck_assert_uint_eq(fake_emit_count(emit, "thread "), 3);

@@ -1,5 +1,7 @@
 /* Records of switches, by hand: the slices they become. */
 #include "collector/states/states.h"
+
+#include "collector/model/tracker_sampled.h"
 #include "tests/collector/tracker_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>
@@ -90,7 +92,7 @@ START_TEST(transitions)
 	on(7000, APP, 0);
 	ck_assert_uint_eq(find(APP).since_ns, 7000);
 	off(7500, APP, 0);
-	expect("5000000 1000+1000 cpu 3 blocked ready 0\n"
+	expect("5000000 1000+1000 cpu 3 ready ready 0\n"
 	       "5000000 5000+1000 cpu 7 blocked ready 0\n"
 	       "5000000 7000+500 cpu 3 ready ready 0\n");
 	end(9000);
@@ -102,7 +104,24 @@ START_TEST(runs_at_the_end)
 {
 	feed_launch(1000, APP, "app");
 	end(5000);
-	expect("5000000 1000+4000 cpu 3 blocked ready 0\n");
+	expect("5000000 1000+4000 cpu 3 ready ready 0\n");
+}
+END_TEST
+
+/* What a launched program's process did before its exec is not the program's. */
+START_TEST(launched)
+{
+	const struct thread *thread;
+	ck_assert_int_ge(tracker_add_thread(tracker, APP, APP, false), 0);
+	feed_fork(500, THIRD, THIRD, THIRD, THIRD); /* any record */
+	feed_exec(1000, APP, "app");
+	off(1500, APP, 0);
+	thread = tracker_find_thread(tracker, APP, APP);
+	ck_assert_ptr_nonnull(thread);
+	ck_assert_uint_eq(thread->start_ns, 1000);
+	expect("5000000 1000+500 cpu 3 ready ready 0\n");
+	feed_exec(2000, APP, "other"); /* the next one is of the same life */
+	ck_assert_uint_eq(thread->start_ns, 1000);
 }
 END_TEST
 
@@ -120,7 +139,7 @@ START_TEST(births_and_ends)
 	on(2000, WORKER, 0);
 	off(2001, WORKER, 0);
 	expect("5000001 1500+100 cpu 7 ready ready 0\n"
-	       "5000000 1000+700 cpu 3 blocked ready 0\n"
+	       "5000000 1000+700 cpu 3 ready ready 0\n"
 	       "5000001 1800+201 cpu 3 ready ready 0\n");
 	end(3000);
 	ck_assert_uint_eq(fake_emit_count(emit, "slice "), 3);
@@ -137,7 +156,7 @@ START_TEST(long_runs_come_in_pieces)
 	feed_fork(S + 10, APP, WORKER, APP, APP);
 	on(S + 20, WORKER, 1);
 	off(2 * S + 5, WORKER, 1);
-	expect("5000000 1000000000+1000000000 cpu 3 blocked ready 0\n"
+	expect("5000000 1000000000+1000000000 cpu 3 ready ready 0\n"
 	       "5000001 1000000020+999999985 cpu 7 ready ready 0\n");
 	on(2 * S + 10, WORKER, 1);
 	feed_lost(4 * S + 7, 1, 1); /* any record */
@@ -180,7 +199,7 @@ START_TEST(wakes)
 	off(6300, APP, 0);
 	states_note_wake(states, APP, 6400);
 	end(6500);
-	expect("5000000 1000+1000 cpu 3 blocked ready 0\n"
+	expect("5000000 1000+1000 cpu 3 ready ready 0\n"
 	       "5000000 3000+100 cpu 3 blocked ready 0\n"
 	       "5000000 4000+100 cpu 3 blocked ready 400\n"
 	       "5000000 5000+100 cpu 3 blocked ready 100\n"
@@ -212,7 +231,7 @@ START_TEST(stops)
 	states_note_stop(states, APP, 6150); /* it can run */
 	states_note_stop(states, THIRD, 6150);
 	end(6500);
-	expect("5000000 1000+1000 cpu 3 blocked ready 0\n"
+	expect("5000000 1000+1000 cpu 3 ready ready 0\n"
 	       "5000000 3000+100 cpu 3 stopped ready 0\n"
 	       "5000000 4000+100 cpu 3 blocked ready 0\n"
 	       "5000000 5000+100 cpu 3 stopped ready 0\n"
@@ -241,7 +260,7 @@ START_TEST(exec_by_another_thread)
 	off(1900, APP, 1);
 	end(2000);
 	expect("5000001 1200+100 cpu 7 ready ready 0\n"
-	       "5000000 1000+400 cpu 3 blocked ready 0\n"
+	       "5000000 1000+400 cpu 3 ready ready 0\n"
 	       "5000001 1500+100 cpu 7 blocked ready 0\n"
 	       "5000001 1700+100 cpu 7 ready ready 0\n"
 	       "5000000 1800+100 cpu 7 ready ready 0\n"
@@ -262,7 +281,7 @@ START_TEST(unknown_threads)
 	       "5000002 1500+0 cpu 7 ready after-loss ready 0\n");
 	feed_sample(1800, APP, THIRD, 0, 0);
 	off(1900, THIRD, 0);
-	expect("5000000 1000+700 cpu 3 blocked cut ready 0\n"
+	expect("5000000 1000+700 cpu 3 ready cut ready 0\n"
 	       "5000003 1700+200 cpu 3 ready after-loss ready 0\n");
 	/* No ids: tasks that end, or outside of this namespace. */
 	feed_switch(2000, UINT32_MAX, UINT32_MAX, 0, FIXTURE_ON);
@@ -295,7 +314,7 @@ START_TEST(switches_of_all)
 	seen_on_cpu(1200, APP, APP, true);
 	seen_on_cpu(1300, APP, WORKER, false);
 	seen_on_cpu(1400, APP, WORKER, true);
-	expect("5000000 1000+200 cpu 3 blocked ready 0\n"
+	expect("5000000 1000+200 cpu 3 ready ready 0\n"
 	       "5000001 1300+100 cpu 3 ready after-loss ready 0\n");
 	feed_exit(1500, APP, WORKER);
 	expect("5000001 1500+0 cpu 3 blocked ready 0\n");
@@ -320,7 +339,7 @@ START_TEST(losses_of_switches_alone)
 	feed_sample(4000, APP, APP, 0, 0);
 	feed(&lost, 0, false);
 	seen_on_cpu(6000, APP, APP, true);
-	expect("5000000 1000+200 cpu 3 blocked ready 0\n"
+	expect("5000000 1000+200 cpu 3 ready ready 0\n"
 	       "5000000 2000+0 cpu 3 blocked cut ready 0\n"
 	       "5000000 5000+1000 cpu 3 unknown after-loss ready 0\n");
 }
@@ -335,7 +354,7 @@ START_TEST(losses)
 	on(1200, WORKER, 1);
 	feed_lost_switches(2000, 0, 10, 4);
 	fake_emit_assert(emit, "note 57 at 2000 value 4 0/3", 1);
-	expect("5000000 1000+150 cpu 3 blocked cut ready 0\n");
+	expect("5000000 1000+150 cpu 3 ready cut ready 0\n");
 	ck_assert_int_eq(find(APP).state, PROFILE_STATE_UNKNOWN);
 	ck_assert(find(OTHER).after_loss);
 	ck_assert(!find(WORKER).after_loss);
@@ -362,7 +381,7 @@ START_TEST(losses_of_samples)
 	feed_launch(1000, APP, "app");
 	feed_lost(2000, 0, 10);
 	off(2100, APP, 0);
-	expect("5000000 1000+1100 cpu 3 blocked ready 0\n");
+	expect("5000000 1000+1100 cpu 3 ready ready 0\n");
 }
 END_TEST
 
@@ -374,7 +393,7 @@ START_TEST(on_the_cpu_after_a_loss)
 	feed_lost_switches(2000, 0, 1, 1);
 	off(2100, APP, 0);
 	off(2200, APP, 0); /* now it cannot be known */
-	expect("5000000 1000+500 cpu 3 blocked ready 0\n"
+	expect("5000000 1000+500 cpu 3 ready ready 0\n"
 	       "5000000 2000+100 cpu 3 blocked after-loss ready 0\n"
 	       "5000000 2200+0 cpu 3 blocked ready 0\n");
 	feed_lost_switches(3000, 0, 1, 1);
@@ -395,7 +414,7 @@ START_TEST(losses_at_the_end)
 	states_lose_rest(fixture_states());
 	end(2000);
 	expect("5000001 1200+100 cpu 7 ready ready 0\n"
-	       "5000000 1000+300 cpu 3 blocked cut ready 0\n"
+	       "5000000 1000+300 cpu 3 ready cut ready 0\n"
 	       "5000000 2000+0 cpu 3 unknown after-loss ready 0\n"
 	       "5000001 2000+0 cpu 7 blocked after-loss ready 0\n");
 }
@@ -407,7 +426,7 @@ START_TEST(contradictions)
 	feed_launch(1000, APP, "app");
 	feed_fork(1100, APP, WORKER, APP, APP);
 	on(1200, WORKER, 0);
-	expect("5000000 1000+100 cpu 3 blocked cut ready 0\n");
+	expect("5000000 1000+100 cpu 3 ready cut ready 0\n");
 	on(1300, WORKER, 0);
 	expect("5000001 1200+0 cpu 3 ready cut ready 0\n");
 	off(1400, WORKER, 1);
@@ -438,7 +457,7 @@ START_TEST(preempted_by_a_hidden_task)
 	preempt(12000, WORKER, 1);
 	off(13000, WORKER, 0);
 	expect("5000001 11000+1000 cpu 7 blocked ready 0\n"
-	       "5000000 1000+11000 cpu 3 blocked cut ready 0\n"
+	       "5000000 1000+11000 cpu 3 ready cut ready 0\n"
 	       "5000001 13000+0 cpu 3 ready ready 0\n");
 }
 END_TEST
@@ -452,7 +471,7 @@ START_TEST(clock_goes_back)
 	off(1800, APP, 0);
 	on(2100, APP, 0);
 	off(2050, APP, 0);
-	expect("5000000 1000+1000 cpu 3 blocked ready 0\n"
+	expect("5000000 1000+1000 cpu 3 ready ready 0\n"
 	       "5000000 2000+0 cpu 3 blocked ready 0\n"
 	       "5000000 2100+0 cpu 3 blocked ready 0\n");
 	ck_assert_uint_eq(unordered(), 3);
@@ -484,7 +503,7 @@ START_TEST(direct_switches)
 	on(S + 9100, OTHER, 1); /* another CPU */
 	off(S + 9200, OTHER, 1);
 	off(S + 9300, APP, 0);
-	expect("5000000 1000000000+1000 cpu 3 blocked ready 0\n"
+	expect("5000000 1000000000+1000 cpu 3 ready ready 0\n"
 	       "5000001 1000001000+2000 cpu 3 ready ready 0\n"
 	       "5000001 1000004000+1000 cpu 3 blocked ready 0\n"
 	       "5000002 1000009100+100 cpu 7 ready ready 0\n"
@@ -551,7 +570,7 @@ START_TEST(clock_jumps)
 	feed_fork(1500, APP, WORKER, APP, APP);
 	off(10000 * S, APP, 0);
 	on(UINT64_MAX, APP, 0);
-	expect("5000000 1000+500 cpu 3 blocked cut ready 0\n"
+	expect("5000000 1000+500 cpu 3 ready cut ready 0\n"
 	       "5000000 10000000000000+0 cpu 3 unknown after-loss ready 0\n");
 	end(UINT64_MAX);
 	ck_assert_uint_eq(fake_emit_count(emit, "slice "), 2);
@@ -638,6 +657,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, set_up, fixture_teardown);
 	tcase_add_test(tcase, transitions);
 	tcase_add_test(tcase, runs_at_the_end);
+	tcase_add_test(tcase, launched);
 	tcase_add_test(tcase, births_and_ends);
 	tcase_add_test(tcase, long_runs_come_in_pieces);
 	tcase_add_test(tcase, wakes);

@@ -35,11 +35,12 @@ def of_object(rows, kind, name):
   return found[0] if found else None
 
 
-def check_truth(mode):
-  """One of the target's modes: counts exact, times within 2 %, waiting and waking functions right."""
-  got = collect([support.target('waiting'), mode])
+def check_truth(*modes):
+  """Some of the target's modes: counts exact, times within 2 %, waiting and waking functions right."""
+  got = collect([support.target('waiting'), *modes])
   said = [json.loads(line) for line in got.stdout.splitlines() if line.startswith('{')]
   for fact in said:
+    mode = fact['mode']
     row = of_object(waits(got), fact['type'], fact['object'])
     if not check(row is not None, f'{mode}: {fact["object"]} is in the report'):
       continue
@@ -57,6 +58,8 @@ def truth():
   for mode in ('mutex', 'queue', 'rwlock', 'semaphore', 'barrier'):
     with section(mode):
       check_truth(mode)
+  with section('heap'):
+    check_truth('heap', 'queue=10x12', 'rwlock=5x12', 'barrier=5x12')
 
 
 def spinning():

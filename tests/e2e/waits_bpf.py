@@ -112,6 +112,15 @@ def pairs():
               [(wait['flags'], wait['blocks']) for wait in waits])
 
 
+def addresses():
+  """Objects that are no variables are named by where they begin, not by the word that is waited for."""
+  modes = ['heap', 'mutex=5x12', 'queue=10x12', 'rwlock=5x12', 'semaphore=5x12', 'barrier=5x12']
+  got = s.collect_well([s.target('waiting'), *modes], options=BPF)
+  for fact in facts_of(got):
+    count = sum(int(row['Wait Count']) for row in table(got, fact))
+    check_count(f'addresses: {fact["type"]} {fact["object"]}', count, fact['count'], got.result)
+
+
 def timers():
   """Timers wake in nobody's name."""
   for mode in ('sleep=10x25', 'poll=10x25'):
@@ -209,7 +218,7 @@ built, permitted = is_built()
 if not built or not permitted:
   s.skip('waits by BPF', 'built without BPF' if not built else 'not permitted')
   s.finish()
-for part in (pairs, timers, joins, stops, kills, attached, threshold, privileges):
+for part in (pairs, addresses, timers, joins, stops, kills, attached, threshold, privileges):
   with s.section(part.__name__):
     part()
 s.finish()

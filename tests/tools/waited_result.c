@@ -1,5 +1,8 @@
 #include "tests/tools/waited_result.h"
 
+#include <pthread.h>
+#include <stddef.h>
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct build_sample samples[] = {
@@ -24,10 +27,13 @@ static const struct build_slice slices[] = {
 	 .run_us = 200000},
 };
 
+/* Where threads wait for a condition variable (tests/tools/report/test_wait_word.c). */
+#define CONDITION_WORDS offsetof(pthread_cond_t, __data.__g_signals)
+
 static const struct build_object objects[] = {
 	{.kind = PROFILE_OBJECT_FUTEX, .address = 0x404060, .variable = "app:queue_lock"},
 	{.kind = PROFILE_OBJECT_CALL, .number = WAITED_CLOCK_NANOSLEEP},
-	{.kind = PROFILE_OBJECT_FUTEX, .address = 0x7f00000012cc},
+	{.kind = PROFILE_OBJECT_FUTEX, .address = 0x7f00000012a4 + CONDITION_WORDS},
 };
 
 static const struct build_wait waits[WAITED_WAITS] = {

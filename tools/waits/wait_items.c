@@ -10,6 +10,7 @@
 #include "tools/waits/wait_call.h"
 #include "tools/waits/wait_functions.h"
 #include "tools/waits/wait_type.h"
+#include "tools/waits/wait_word.h"
 #include "tools/waits/waits.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,27 +24,8 @@ struct naming {
 	struct wait_functions *known;
 };
 
-/* sizeof(pthread_cond_t) of glibc. */
+/* Of glibc, whatever its version. */
 #define CONDITION_SIZE 48u
-
-/* Bytes from the start of glibc's object to the word that threads wait on: __wrphase_futex and
- * __writers_futex of a lock for readers and writers, current_round and out of a barrier
- * (sysdeps/nptl/bits/struct_rwlock.h, nptl/pthreadP.h). A condition variable has two words side by
- * side, __g_signals, at an offset that changed: both have one name, the first one's. */
-static uint64_t distance_of_word(enum wait_type inner, uint64_t address)
-{
-	bool is_odd = address % 8 != 0;
-	switch (inner) {
-	case WAIT_TYPE_RWLOCK:
-		return is_odd ? 12 : 8;
-	case WAIT_TYPE_BARRIER:
-		return is_odd ? 4 : 16;
-	case WAIT_TYPE_CONDITION:
-		return is_odd ? 4 : 0;
-	default:
-		return 0;
-	}
-}
 
 /* "NAME+0xOFFSET" */
 static char *name_with_offset(const char *name, uint64_t offset)
@@ -83,7 +65,7 @@ static char *name_lock(const struct naming *naming, const struct profile_object 
 		       enum wait_type type, enum wait_type inner)
 {
 	bool is_word = object->kind == PROFILE_OBJECT_FUTEX && type != WAIT_TYPE_MUTEX;
-	uint64_t distance = is_word ? distance_of_word(inner, object->address) : 0;
+	uint64_t distance = is_word ? wait_word_distance(inner, object->address) : 0;
 	char *place = name_place(naming, object, distance, is_word && inner == WAIT_TYPE_CONDITION);
 	char *name = xalloc_printf("%s %s", wait_type_name(type), place);
 	free(place);

@@ -13,6 +13,8 @@
  * signals is mutex, but signals interrupt the wait before the mutex is released: their handler
  * waits, too, and the call goes on.
  *
+ * heap: the modes after it have their objects in memory of their own, and print their addresses.
+ *
  * Modes without a waker: sleep, poll; forks: each round has a process of its own, which waits for a
  * mutex that was held at the fork, and gives up. join: each round has a thread of its own, the last
  * one's id is printed. Modes of running threads: spin (a thread spins while another one burns),
@@ -47,6 +49,26 @@ sem_t tokens;
 sem_t held;
 sem_t asked;
 sem_t finished;
+
+/* What the modes wait for. */
+struct objects {
+	char before[24]; /* no object is at the start */
+	pthread_cond_t filled;
+	pthread_rwlock_t shared;
+	pthread_barrier_t meeting;
+	sem_t tokens;
+	pthread_mutex_t contended;
+};
+
+static struct {
+	pthread_cond_t *filled;
+	pthread_rwlock_t *shared;
+	pthread_barrier_t *meeting;
+	sem_t *tokens;
+	pthread_mutex_t *contended;
+	bool are_on_heap;
+} objects = {&queue_filled, &shared, &meeting, &tokens, &contended, false};
+
 static int queue_length;
 static pthread_t waiting_thread; /* of a pair; set before the waker is asked */
 static int channel[2];
@@ -86,50 +108,50 @@ static void await(sem_t *semaphore)
 
 STEP(hold_mutex)
 {
-	pthread_mutex_lock(&contended);
+	pthread_mutex_lock(objects.contended);
 }
 STEP(take_mutex)
 {
-	pthread_mutex_lock(&contended);
+	pthread_mutex_lock(objects.contended);
 }
 STEP(release_mutex)
 {
-	pthread_mutex_unlock(&contended);
+	pthread_mutex_unlock(objects.contended);
 }
 STEP(write_shared)
 {
-	pthread_rwlock_wrlock(&shared);
+	pthread_rwlock_wrlock(objects.shared);
 }
 STEP(read_shared)
 {
-	pthread_rwlock_rdlock(&shared);
+	pthread_rwlock_rdlock(objects.shared);
 }
 STEP(release_shared)
 {
-	pthread_rwlock_unlock(&shared);
+	pthread_rwlock_unlock(objects.shared);
 }
 STEP(take_token)
 {
-	await(&tokens);
+	await(objects.tokens);
 }
 STEP(give_token)
 {
-	sem_post(&tokens);
+	sem_post(objects.tokens);
 }
 STEP(meet_first)
 {
-	pthread_barrier_wait(&meeting);
+	pthread_barrier_wait(objects.meeting);
 }
 STEP(meet_last)
 {
-	pthread_barrier_wait(&meeting);
+	pthread_barrier_wait(objects.meeting);
 }
 
 STEP(take_item)
 {
 	pthread_mutex_lock(&queue_lock);
 	while (queue_length == 0)
-		pthread_cond_wait(&queue_filled, &queue_lock);
+		pthread_cond_wait(objects.filled, &queue_lock);
 	queue_length--;
 	pthread_mutex_unlock(&queue_lock);
 }
@@ -140,7 +162,7 @@ STEP(put_item)
 	pthread_mutex_lock(&queue_lock);
 	queue_length++;
 	pthread_mutex_unlock(&queue_lock);
-	pthread_cond_signal(&queue_filled);
+	pthread_cond_signal(objects.filled);
 }
 
 enum { SIGNALS = 4, SIGNAL_MS = 2 };
@@ -255,12 +277,31 @@ static pthread_t begin_thread(void *(*run)(void *), void *argument)
 	return thread;
 }
 
+static const void *object_at(const char *type)
+{
+	const struct {
+		const char *type;
+		const void *object;
+	} all[] = {
+		{"Mutex", objects.contended},        {"Condition Variable", objects.filled},
+		{"Semaphore", objects.tokens},       {"Barrier", objects.meeting},
+		{"Read/Write Lock", objects.shared},
+	};
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (strcmp(all[i].type, type) == 0)
+			return all[i].object;
+	return NULL;
+}
+
 static void print_wait(const struct mode *mode, const struct pair *pair)
 {
+	char place[32];
+	snprintf(place, sizeof(place), "%p", object_at(mode->type));
+	const char *object = objects.are_on_heap && mode->object[0] != '\0' ? place : mode->object;
 	printf("{\"mode\": \"%s\", \"type\": \"%s\", \"object\": \"%s\", \"tid\": %u, \"count\": "
 	       "%" PRIu64 ", \"time_s\": %.6f, \"function\": \"%s\", \"waker_tid\": %u, "
 	       "\"waker_function\": \"%s\"}\n",
-	       mode->name, mode->type, mode->object, pair->waiter_tid, pair->rounds,
+	       mode->name, mode->type, object, pair->waiter_tid, pair->rounds,
 	       (double)pair->wait_ns / 1e9, mode->function, pair->waker_tid, mode->waker_function);
 	fflush(stdout);
 }
@@ -349,7 +390,7 @@ WORK_KEEP void take_inherited(uint64_t ms)
 	uint64_t ns = (uint64_t)until.tv_nsec + ms * 1000000;
 	until.tv_sec += (time_t)(ns / 1000000000);
 	until.tv_nsec = (long)(ns % 1000000000);
-	pthread_mutex_timedlock(&contended, &until);
+	pthread_mutex_timedlock(objects.contended, &until);
 }
 
 /* What a child waited for the lock that this thread holds. */
@@ -378,10 +419,10 @@ static void run_forks(const char *name, uint64_t rounds, uint64_t ms)
 				  .function = "take_inherited",
 				  .waker_function = ""};
 	struct pair pair = {.mode = &mode, .rounds = rounds, .ms = ms};
-	pthread_mutex_lock(&contended);
+	pthread_mutex_lock(objects.contended);
 	for (uint64_t i = 0; i < rounds; i++)
 		pair.wait_ns += wait_in_child(&pair);
-	pthread_mutex_unlock(&contended);
+	pthread_mutex_unlock(objects.contended);
 	print_wait(&mode, &pair);
 }
 
@@ -525,7 +566,7 @@ static void *run_idler(void *argument)
 	(void)argument;
 	pthread_mutex_lock(&queue_lock);
 	while (!is_open)
-		pthread_cond_wait(&queue_filled, &queue_lock);
+		pthread_cond_wait(objects.filled, &queue_lock);
 	pthread_mutex_unlock(&queue_lock);
 	return NULL;
 }
@@ -546,7 +587,7 @@ static void run_idlers(const char *name, uint64_t rounds, uint64_t ms)
 	pthread_mutex_lock(&queue_lock);
 	is_open = true;
 	pthread_mutex_unlock(&queue_lock);
-	pthread_cond_broadcast(&queue_filled);
+	pthread_cond_broadcast(objects.filled);
 	for (uint64_t i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
 	printf("{\"mode\": \"idlers\", \"threads\": %" PRIu64
@@ -554,6 +595,27 @@ static void run_idlers(const char *name, uint64_t rounds, uint64_t ms)
 	       count, (double)(now_ns() - begin) / 1e9, (double)work_process_ns() / 1e9);
 	fflush(stdout);
 	free(threads);
+}
+
+static void run_heap(const char *name, uint64_t rounds, uint64_t ms)
+{
+	(void)name;
+	(void)rounds;
+	(void)ms;
+	struct objects *own = calloc(1, sizeof(*own)); /* to the end */
+	if (!own)
+		exit(1);
+	pthread_cond_init(&own->filled, NULL);
+	pthread_rwlock_init(&own->shared, NULL);
+	pthread_barrier_init(&own->meeting, NULL, 2);
+	sem_init(&own->tokens, 0, 0);
+	pthread_mutex_init(&own->contended, NULL);
+	objects.filled = &own->filled;
+	objects.shared = &own->shared;
+	objects.meeting = &own->meeting;
+	objects.tokens = &own->tokens;
+	objects.contended = &own->contended;
+	objects.are_on_heap = true;
 }
 
 static const struct {
@@ -566,6 +628,7 @@ static const struct {
 	{"join", run_join, 5, 50},         {"spin", run_spin, 10, 20},
 	{"phases", run_phases, 1, 300},    {"crowd", run_crowd, 1, 100},
 	{"idlers", run_idlers, 1000, 300}, {"forks", run_forks, 10, 12},
+	{"heap", run_heap, 0, 0},
 };
 
 static bool run_mode(const char *name, uint64_t rounds, uint64_t ms)

@@ -244,7 +244,7 @@ START_TEST(test_waits)
 		      "Running 0+100,Mutex queue_lock+0x4 100+500,Running 600+50,Blocked 650+50,"
 		      "Running 700+50,Sleep 750+1000,Ready 1750+50,Running 1800+200");
 	expect_pieces(file, 101,
-		      "Ready 40+170,Running 210+90,Condition Variable 0x7f00000012c8 300+600,"
+		      "Ready 40+170,Running 210+90,Condition Variable 0x7f00000012a0 300+600,"
 		      "Mutex queue_lock+0x4 900+200,Running 1100+50,Stopped 1150+40,"
 		      "Running 1190+10");
 	next_event(file, "X", 100, &at);

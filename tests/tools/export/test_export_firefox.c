@@ -431,7 +431,7 @@ START_TEST(test_waits)
 		      "State Ready 1750+50 [Ready]");
 	expect_states(profile, 1, 1,
 		      "State Ready 40+170 [Ready],"
-		      "Wait Condition Variable 0x7f00000012c8 300+600 [Waiting]: "
+		      "Wait Condition Variable 0x7f00000012a0 300+600 [Waiting]: "
 		      "worker;await;pthread_cond_wait,"
 		      "Wait Mutex queue_lock+0x4 900+200 [Waiting]: "
 		      "worker;take;pthread_mutex_lock,"

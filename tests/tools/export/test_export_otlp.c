@@ -253,7 +253,7 @@ START_TEST(test_waits)
 			       "complete : main take pthread_mutex_lock __lll_lock_wait [Mutex "
 			       "queue_lock+0x4] 500000000\n" WORKER
 			       "complete : worker await pthread_cond_wait [Condition Variable "
-			       "0x7f00000012c8] 600000000\n" WORKER
+			       "0x7f00000012a0] 600000000\n" WORKER
 			       "complete : worker take pthread_mutex_lock [Mutex queue_lock+0x4] "
 			       "200000000\n" APP
 			       "complete : main usleep clock_nanosleep [Sleep] 1000000000\n" APP
@@ -262,7 +262,7 @@ START_TEST(test_waits)
 			       "complete : main take pthread_mutex_lock __lll_lock_wait [Mutex "
 			       "queue_lock+0x4] 1\n" WORKER
 			       "complete : worker await pthread_cond_wait [Condition Variable "
-			       "0x7f00000012c8] 1\n" WORKER
+			       "0x7f00000012a0] 1\n" WORKER
 			       "complete : worker take pthread_mutex_lock [Mutex queue_lock+0x4] "
 			       "1\n" APP "complete : main usleep clock_nanosleep [Sleep] 1\n" APP
 			       "none : [Short waits] 1\n"
@@ -272,7 +272,7 @@ START_TEST(test_waits)
 			       "complete : main take pthread_mutex_lock __lll_lock_wait [Mutex "
 			       "queue_lock+0x4] 500000000\n" WORKER
 			       "complete : worker await pthread_cond_wait [Condition Variable "
-			       "0x7f00000012c8] 600000000\n" WORKER
+			       "0x7f00000012a0] 600000000\n" WORKER
 			       "complete : worker take pthread_mutex_lock [Mutex queue_lock+0x4] "
 			       "200000000\n" APP
 			       "complete : main usleep clock_nanosleep [Sleep] 1000000000\n" APP

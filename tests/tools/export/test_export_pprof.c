@@ -152,7 +152,7 @@ START_TEST(test_waits)
 				   "stack=complete : main take pthread_mutex_lock __lll_lock_wait "
 				   "[Mutex queue_lock+0x4] 0 0 1 500000000 500000000\n" WORKER
 				   "stack=complete : worker await pthread_cond_wait [Condition "
-				   "Variable 0x7f00000012c8] 0 0 1 600000000 600000000\n" WORKER
+				   "Variable 0x7f00000012a0] 0 0 1 600000000 600000000\n" WORKER
 				   "stack=complete : worker take pthread_mutex_lock [Mutex "
 				   "queue_lock+0x4] 0 0 1 200000000 200000000\n" APP
 				   "stack=complete : main usleep clock_nanosleep [Sleep] 0 0 1 "

@@ -57,7 +57,7 @@ START_TEST(test_wall)
 	       "app;app-100;main;work 300000\n"
 	       "app;worker-101;[Ready] 170000\n"
 	       "app;worker-101;[Stopped] 40000\n"
-	       "app;worker-101;worker;await;pthread_cond_wait;[Condition Variable 0x7f00000012c8] "
+	       "app;worker-101;worker;await;pthread_cond_wait;[Condition Variable 0x7f00000012a0] "
 	       "600000\n"
 	       "app;worker-101;worker;spin 150000\n"
 	       "app;worker-101;worker;take;pthread_mutex_lock;[Mutex queue_lock+0x4] 200000\n");
@@ -93,7 +93,7 @@ START_TEST(test_wait)
 	       "app;[Short waits] 50000\n"
 	       "app;main;take;pthread_mutex_lock;__lll_lock_wait;[Mutex queue_lock+0x4] 500000\n"
 	       "app;main;usleep;clock_nanosleep;[Sleep] 1000000\n"
-	       "app;worker;await;pthread_cond_wait;[Condition Variable 0x7f00000012c8] 600000\n"
+	       "app;worker;await;pthread_cond_wait;[Condition Variable 0x7f00000012a0] 600000\n"
 	       "app;worker;take;pthread_mutex_lock;[Mutex queue_lock+0x4] 200000\n");
 	ck_assert_ptr_null(filter_add(&filter, "function=take"));
 	expect(&filter, EXPORT_WEIGHT_WAIT, false,
@@ -115,7 +115,7 @@ START_TEST(test_part)
 	       "app;app-100;main;take;pthread_mutex_lock;__lll_lock_wait;[Mutex queue_lock+0x4] "
 	       "200000\n"
 	       "app;app-100;main;usleep;clock_nanosleep;[Sleep] 250000\n"
-	       "app;worker-101;worker;await;pthread_cond_wait;[Condition Variable 0x7f00000012c8] "
+	       "app;worker-101;worker;await;pthread_cond_wait;[Condition Variable 0x7f00000012a0] "
 	       "500000\n"
 	       "app;worker-101;worker;take;pthread_mutex_lock;[Mutex queue_lock+0x4] 100000\n");
 }

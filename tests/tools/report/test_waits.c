@@ -8,10 +8,15 @@
 #include "tools/waits/poor_time.h"
 #include "tools/waits/waits.h"
 #include <check.h>
+#include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Where threads wait for a condition variable (tests/tools/report/test_wait_word.c). */
+#define CONDITION_WORDS offsetof(pthread_cond_t, __data.__g_signals)
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -45,7 +50,7 @@ START_TEST(test_objects)
 	       "Mutex "
 	       "queue_lock+0x4,Mutex,0.700000,2,take,app,0.610000,0.350000000,0.500000000,0.000000,"
 	       "0.000000,1,give,app,,100\n"
-	       "Condition Variable 0x7f00000012c8,Condition Variable,0.600000,1,await,app,"
+	       "Condition Variable 0x7f00000012a0,Condition Variable,0.600000,1,await,app,"
 	       "0.500000,0.600000000,0.600000000,0.000000,0.000000,0,,,,100\n"
 	       "[Short waits],,0.050000,1,,,,0.050000000,,,,,,,,\n");
 }
@@ -174,7 +179,7 @@ START_TEST(test_filters)
 		const char *first_row;
 		size_t rows;
 	} filters[] = {
-		{"tid=101", "\nCondition Variable 0x7f00000012c8,Condition Variable,0.600000,1,",
+		{"tid=101", "\nCondition Variable 0x7f00000012a0,Condition Variable,0.600000,1,",
 		 2},
 		{"thread=app", "\nSleep,Sleep,1.000000,1,main", 3},
 		{"function=take", "\nMutex queue_lock+0x4,Mutex,0.700000,2,take,app", 1},
@@ -281,7 +286,7 @@ START_TEST(test_wall)
 	       "   worker,0.000000000,app,0.600000000\n"
 	       "    await,0.000000000,app,0.600000000\n"
 	       "     pthread_cond_wait,0.000000000,libc.so.6,0.600000000\n"
-	       "      Condition Variable 0x7f00000012c8,0.600000000,,0.600000000\n"
+	       "      Condition Variable 0x7f00000012a0,0.600000000,,0.600000000\n"
 	       "  [Mutex],0.000000000,,0.200000000\n"
 	       "   worker,0.000000000,app,0.200000000\n"
 	       "    take,0.000000000,app,0.200000000\n"
@@ -381,31 +386,31 @@ static const struct {
 	 "Thread join 0x1600,Thread join",
 	 "main"},
 	/* Of a runtime above the C library, and inlined from a header. */
-	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1728},
+	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1700 + CONDITION_WORDS},
 	 "app:f app:std::condition_variable::wait<g> libc:pthread_cond_wait",
 	 WAITED_FUTEX,
-	 "Condition Variable 0x1728,Condition Variable",
+	 "Condition Variable 0x1700,Condition Variable",
 	 "f"},
-	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1828},
+	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1800 + CONDITION_WORDS},
 	 "jit:run app:ObjectMonitor::enter app: libc:pthread_cond_wait",
 	 WAITED_FUTEX,
-	 "Monitor 0x1828,Monitor",
+	 "Monitor 0x1800,Monitor",
 	 "run"},
 	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1900},
 	 "app:main.work app:runtime.mcall app:runtime.notesleep app:runtime.futex",
 	 WAITED_FUTEX,
 	 "Thread park 0x1900,Thread park",
 	 "main.work"},
-	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1a2c},
+	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1a04 + CONDITION_WORDS},
 	 "app:f app:take_gil>PyCOND_TIMEDWAIT libc:pthread_cond_timedwait",
 	 WAITED_FUTEX,
-	 "Interpreter Lock 0x1a28,Interpreter Lock",
+	 "Interpreter Lock 0x1a00,Interpreter Lock",
 	 "f"},
 	/* A static program. */
-	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1a4c},
+	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1a24 + CONDITION_WORDS},
 	 "app:f app:pthread_cond_wait app:__futex_abstimed_wait_common",
 	 WAITED_FUTEX,
-	 "Condition Variable 0x1a48,Condition Variable",
+	 "Condition Variable 0x1a20,Condition Variable",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1a00},
 	 "app:own_lock",

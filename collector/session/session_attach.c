@@ -35,6 +35,9 @@ static bool look_while_attaching(void *user, enum drain_extent extent)
 	struct session *session = user;
 	uint64_t began_ns = clock_now();
 	bool more = true;
+	/* The threads of most processes are all opened before anything else takes time. */
+	if (session->next_look_ns == 0)
+		session->next_look_ns = began_ns + LOOK_NS;
 	if (extent == DRAIN_SETTLED && began_ns < session->next_look_ns)
 		return true;
 	/* Without memory for drain, that is said when all are open. */

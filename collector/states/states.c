@@ -443,6 +443,20 @@ void states_apply(struct states *states, const struct record *record)
 	cpu->last_ns = later(cpu->last_ns, record->time_ns);
 }
 
+/* Threads are opened one by one, which may take its time. One that waits by now, and was there when
+ * the collection began, is taken to have waited from then on. */
+static void look_at_attached(const struct states *states, struct thread *thread)
+{
+	struct thread_state *state = &thread->state;
+	struct task_state look = task_state_read(thread->pid, thread->tid);
+	state->now = (uint8_t)look.state;
+	state->looked_ns = clock_now();
+	state->is_first = true;
+	if (look.state == PROFILE_STATE_BLOCKED && thread->start_ns > states->start_ns &&
+	    state->looked_ns - states->start_ns < look.age_ns)
+		thread->start_ns = state->since_ns = states->start_ns;
+}
+
 static void take_birth(void *user, struct thread *thread, enum tracker_birth birth)
 {
 	struct states *states = user;
@@ -463,9 +477,7 @@ static void take_birth(void *user, struct thread *thread, enum tracker_birth bir
 		state->is_held = true;
 		break;
 	case TRACKER_ATTACHED:
-		state->now = (uint8_t)task_state_read(thread->pid, thread->tid);
-		state->looked_ns = clock_now();
-		state->is_first = true;
+		look_at_attached(states, thread);
 		break;
 	case TRACKER_FOUND:
 		state->is_first = true;

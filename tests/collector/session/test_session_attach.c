@@ -117,7 +117,7 @@ void attach_drop_doubles(struct sampler *sampler, const struct tracker *tracker)
 
 static void set_up(void)
 {
-	session = (struct session){.options = &options, .log = LOG_QUIET};
+	session = (struct session){.options = &options, .log = LOG_QUIET, .next_look_ns = 1};
 	now_ns = 1000 * (uint64_t)MS;
 	is_openable = true;
 }
@@ -144,6 +144,22 @@ START_TEST(attaches_all)
 	ck_assert_uint_eq(opened, 1);
 	ck_assert_uint_eq(doubles_dropped, 1);
 	ck_assert_uint_eq(notes + lines, 0);
+}
+END_TEST
+
+/* Nothing else is done in the first 5 ms. */
+START_TEST(opens_threads_first)
+{
+	struct failure failure = {0};
+	session.next_look_ns = 0;
+	look_count = 2;
+	ck_assert_int_eq(session_attach(&session, &failure), 0);
+	ck_assert(answers[0] && answers[1]);
+	ck_assert_uint_eq(watched + applied + begun, 0);
+	processes = 0;
+	now_ns += 5 * MS;
+	ck_assert_int_eq(session_attach(&session, &failure), 0);
+	ck_assert_uint_eq(watched, 1);
 }
 END_TEST
 
@@ -243,6 +259,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, set_up, NULL);
 	tcase_add_test(tcase, checks_all);
 	tcase_add_test(tcase, attaches_all);
+	tcase_add_test(tcase, opens_threads_first);
 	tcase_add_test(tcase, looks_now_and_then);
 	tcase_add_test(tcase, applies_all_that_there_are);
 	tcase_add_test(tcase, looks_once_where_some_will_do);

@@ -1,10 +1,14 @@
 /* Records of switches, by hand: the slices they become. */
 #include "collector/states/states.h"
 
+#include "collector/machine/clock.h"
 #include "collector/model/tracker_sampled.h"
+#include "collector/states/task_state.h"
 #include "tests/collector/tracker_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>
+#include <dirent.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -639,6 +643,63 @@ START_TEST(attached_and_sampled)
 }
 END_TEST
 
+/* A thread of the process other than the first, if it waits; 0: there is none. */
+static uint32_t find_sleeper(uint32_t pid)
+{
+	char path[64];
+	uint32_t found = 0;
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	DIR *tasks = opendir(path);
+	for (struct dirent *entry; tasks && (entry = readdir(tasks));) {
+		uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+		if (tid != 0 && tid != pid &&
+		    task_state_read(pid, tid).state == PROFILE_STATE_BLOCKED)
+			found = tid;
+	}
+	if (tasks)
+		closedir(tasks);
+	return found;
+}
+
+static void *sleep_on(void *user)
+{
+	int *fds = user;
+	char byte;
+	return read(fds[0], &byte, 1) < 0 ? user : NULL;
+}
+
+/* Threads that were there at the start and wait are opened after records of others: their wait
+ * began no later than the collection. One that is younger than the collection has its own begin.
+ * Loop: which. */
+START_TEST(attached_late)
+{
+	int fds[2];
+	pthread_t thread;
+	uint32_t pid = (uint32_t)getpid();
+	uint32_t tid = 0;
+	ck_assert_int_eq(pipe(fds), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, sleep_on, fds), 0);
+	for (int looks = 0; looks < 20000 && tid == 0; looks++) {
+		tid = find_sleeper(pid);
+		usleep(1000);
+	}
+	ck_assert_uint_ne(tid, 0);
+	usleep(30000); /* ticks of the kernel's clock, which thread ages are told in */
+	uint64_t start_ns = _i == 0 ? clock_now() : 500;
+	states_begin(fixture_states(), start_ns);
+	feed_switch(clock_now(), APP, APP, 0, FIXTURE_ON);
+	uint64_t last_ns = clock_now();
+	feed_switch(last_ns, APP, APP, 0, FIXTURE_OFF);
+	tracker_add_thread(tracker, (pid_t)pid, (pid_t)tid, true);
+	ck_assert_int_eq(find(tid).state, PROFILE_STATE_BLOCKED);
+	ck_assert_uint_eq(find(tid).since_ns, _i == 0 ? start_ns : last_ns);
+	ck_assert_int_eq(write(fds[1], "", 1), 1);
+	pthread_join(thread, NULL);
+	close(fds[0]);
+	close(fds[1]);
+}
+END_TEST
+
 /* A thread nobody can look at any more is known by its exit. */
 START_TEST(attached_and_gone)
 {
@@ -681,6 +742,7 @@ int main(void)
 	tcase_add_test(tcase, long_run_told_late);
 	tcase_add_loop_test(tcase, attached, 0, 2);
 	tcase_add_test(tcase, attached_and_sampled);
+	tcase_add_loop_test(tcase, attached_late, 0, 2);
 	tcase_add_test(tcase, attached_and_gone);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -1,8 +1,12 @@
 """What the benches against perf share: running a command, and a limit with what became of it."""
 
+import ctypes
 import os
+import re
+import resource
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -35,6 +39,37 @@ def spend(command, **popen):
   if process.returncode != 0:
     fail(f'{" ".join(command)}: status {process.returncode}: {error.decode(errors="replace")[-500:]}')
   return usage, wall
+
+
+def reap_orphans():
+  """Waits for what the commands so far left behind: perf trace does not wait for its own program."""
+  try:
+    while True:
+      os.waitpid(-1, 0)
+  except ChildProcessError:
+    pass
+
+
+def run_all(command, **popen):
+  """Runs the command; (CPU time of it and of all that it starts, waited for or not, in seconds; its standard output)."""
+  ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: orphans become children of this process
+  with tempfile.TemporaryFile('w+', encoding='utf-8') as out:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, check=False, **popen)
+    reap_orphans()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    out.seek(0)
+    text = out.read()
+  if done.returncode != 0:
+    fail(f'{" ".join(command)}: status {done.returncode}: {done.stderr.decode(errors="replace")[-500:]}')
+  return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, text
+
+
+def cpu_of_program(command, bench):
+  """CPU seconds of a command that runs a perf bench; of one that runs for a time, and says its threads' rates, those of an operation."""
+  cpu, text = run_all(command)
+  rates = [float(rate) for rate in re.findall(r'\[ (\d+) ops/sec \]', text)]
+  return cpu / (sum(rates) * float(bench[bench.index('-r') + 1])) if rates else cpu
 
 
 def quotient(part, whole, noise=0.0):

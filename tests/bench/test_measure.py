@@ -40,4 +40,11 @@ expect([measure.quotient(1, 0.1, 0.1), measure.quotient(1, -3, 0.1), measure.quo
 cpu, wall = measure.run([sys.executable, '-c', 'for i in range(1000000): pass'], env=os.environ)
 expect(0 < cpu and 0 < wall, True)
 expect(status(lambda: measure.run(['false']))[0], measure.FAILED)
+# A program that the command does not wait for.
+BURN = 'import os, time\nos.write(1, b"left ")\nwhile time.process_time() < 0.2: pass'
+cpu, said = measure.run_all(['sh', '-c', '"$0" -c "$1" & echo gone', sys.executable, BURN])
+expect((cpu >= 0.2, said.split()[0] in ('left', 'gone')), (True, True))
+expect(status(lambda: measure.run_all(['false']))[0], measure.FAILED)
+RATED = 'import time\nwhile time.process_time() < 0.1: pass\nprint("[thread 0] [ 40 ops/sec ]\\n[thread 1] [ 60 ops/sec ]")'
+expect(0.1 / 200 <= measure.cpu_of_program([sys.executable, '-c', RATED], ['-r', '2']) < 1 / 200, True)
 expect(status(lambda: measure.run(['/no/such/program']))[0], measure.FAILED)

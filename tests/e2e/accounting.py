@@ -23,7 +23,7 @@ def split():
   s.check_ratio('split: CPU time of the process', total['cpu_time_s'], whole / 1e9, 1, got.steal)
   kernel = s.seconds(hot, Function=s.KERNEL)
   s.check(kernel <= 0.02 * whole / 1e9 + got.steal, 'split: next to nothing is in the kernel', f'{kernel:.4f} s, {got.steal:.2f} stolen')
-  s.check(total['samples_lost'] == 0, 'split: nothing lost', total['samples_lost'])
+  s.check_none_lost('split: nothing lost', total, got.steal)
   s.check(total['complete'] and total['target']['exit_status'] == 0, 'split: complete, status 0')
 
 
@@ -54,7 +54,7 @@ def crowd():
   lost = total['samples_lost']
   if os.getuid() == 0:
     s.check(not missing, 'crowd: 1000 threads are all seen', f'{len(missing)} missing')
-    s.check(lost == 0, 'crowd: nothing lost', lost)
+    s.check_none_lost('crowd: nothing lost', total, got.steal)
   else:
     # An ordinary user's collector gets a thousandth of the CPU like everybody else, and 516 KB for its rings:
     # it cannot keep up, and must say so.
@@ -74,7 +74,7 @@ def births():
   s.check(0.5 * expected <= count, 'births: samples of the thread that burns', f'{count} of {expected:.0f}')
   s.check_cpu_time('births: CPU time of the thread that burns', max(float(row['CPU Time']) for row in s.report(got.result, 'threads')),
                    s.number(facts, 'burn_ns') / 1e9, 0, got.steal)
-  s.check(total['samples_lost'] == 0, 'births: nothing lost', total['samples_lost'])
+  s.check_none_lost('births: nothing lost', total, got.steal)
   ends = s.number(facts, 'born') if os.geteuid() == 0 else 0
   s.check_cpu_time('births: CPU time, with what is said to be in no account', total['cpu_time_s'] + s.unattributed(got.result),
                    s.number(facts, 'process_ns') / 1e9, ends, got.steal)

@@ -17,7 +17,7 @@ def complete(what, command, samples, **how):
   share = s.points(total['stacks']['complete'], tried)
   s.check(tried >= samples and share >= LEAST, f'{what}: {LEAST} % of the stacks are complete',
           f'{share:.2f} % of {tried}: {total["stacks"]}')
-  s.check(total['samples_lost'] == 0, f'{what}: nothing lost', total['samples_lost'])
+  s.check_none_lost(f'{what}: nothing lost', total, got.steal)
   check_calls(what, got.result, least=samples)
 
 

@@ -240,8 +240,8 @@ def budget():
   # a small part of what it may here, and still more than the samples would allow.
   got = s.collect_well([s.target('brief'), '4000'], interval='1ms', options=['--overhead-limit', '20'])
   total = s.summary(got.result)
-  s.check(total['threads'] >= 1000 and total['samples'] > 0 and total['stacks']['skipped']['budget'] == 0,
-          'budget: brief threads keep their stacks', f'{total["threads"]} threads, {total["stacks"]}')
+  s.check(total['threads'] >= 1000 and total['samples'] > 0, 'budget: brief threads are there', total['threads'])
+  s.check_no_budget('budget: brief threads keep their stacks', total, 0.2, got.steal)
   # Most samples are of the thread that makes them, in clone3, whose system call no FDE describes.
   s.check(total['stacks']['skipped']['no_info'] <= 0.02 * total['samples'], 'stacks in clone3 are whole', total['stacks'])
 

@@ -159,11 +159,14 @@ def steal_seconds():
     return int(file.readline().split()[8]) / os.sysconf('SC_CLK_TCK')
 
 
+# What the kernel counts as whole ticks of each CPU may be so much short.
+UNCOUNTED_S = os.cpu_count() / os.sysconf('SC_CLK_TCK')
+
+
 def stolen_since(before):
-  """At most this much: what the kernel counts as whole ticks of each CPU may be a tick short, also where it shows nothing, on a
-  machine that time is stolen from at all."""
+  """At most this much, also where the kernel shows nothing, on a machine that time is stolen from at all."""
   after = steal_seconds()
-  return after - before + os.cpu_count() / os.sysconf('SC_CLK_TCK') if after > 0 else 0.0
+  return after - before + UNCOUNTED_S if after > 0 else 0.0
 
 
 class Stealing:
@@ -356,6 +359,20 @@ def check_samples(what, total, bound_percent=5, steal=0.0):
   expected = (total['cpu_time_s'] - missing_s) / total['interval_s']
   bound = max(0.01 * bound_percent * expected, by_chance(expected)) + steal / total['interval_s']
   check(abs(total['samples'] - expected) <= bound, what, f'{total["samples"]} of {expected:.0f}, within {bound:.0f}')
+
+
+def check_none_lost(what, total, steal=0.0):
+  """No sample is lost, but while the host has the collector's CPU: the program runs on another one, and its ring fills. What a ring
+  holds outlasts what no tick counted."""
+  bound = max(steal - UNCOUNTED_S, 0) / total['interval_s']
+  check(total['samples_lost'] <= bound, what, f'{total["samples_lost"]} lost, of {bound:.0f} by theft')
+
+
+def check_no_budget(what, total, limit, steal=0.0):
+  """No stack is left out for the budget, the share of the program's CPU time that collecting may take, but while what the host stole
+  of the collector stands in its account: until the program has used that much over the limit."""
+  skipped, bound = total['stacks']['skipped']['budget'], max(steal - UNCOUNTED_S, 0) / limit / total['interval_s']
+  check(skipped <= bound, what, f'{skipped} left out, of {bound:.0f} by theft; {total["threads"]} threads, {total["stacks"]}')
 
 
 def with_stack(total):

@@ -58,3 +58,12 @@ expect(False, s.check_samples, total(790, 'apart', 0.0))
 expect(True, s.check_ratio, 1.1173, 1.0020, 1, steal=0.42)
 expect(False, s.check_ratio, 1.1173, 1.0020, 1, steal=0.05)
 expect(False, s.check_ratio, 0.98, 1.0, 1, steal=0.42)
+
+# Lost samples and left out stacks: as many as there was counted theft for, none without it.
+LOST = {**total(4000, 'at_calls', 0), 'samples_lost': 3, 'threads': 1000, 'stacks': {'skipped': {'budget': 3}}}
+expect(True, s.check_none_lost, LOST, steal=2.3)
+expect(True, s.check_none_lost, LOST, steal=s.UNCOUNTED_S + 0.0031)
+expect(False, s.check_none_lost, LOST, steal=s.UNCOUNTED_S + 0.002)
+expect(False, s.check_none_lost, LOST)
+expect(True, s.check_no_budget, LOST, 0.2, steal=s.UNCOUNTED_S + 0.0011)
+expect(False, s.check_no_budget, LOST, 0.2, steal=s.UNCOUNTED_S)

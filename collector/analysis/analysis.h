@@ -15,6 +15,7 @@ struct analysis_config {
 	bool unwind;
 	bool collapse;
 	bool switches;                        /* the threads' states over time */
+	bool switches_by_events;              /* of this machine's threads (states_ask_scheduler) */
 	bool waits;                           /* what blocked threads wait for; needs switches */
 	enum profile_wait_source wait_source; /* who sees the waits */
 	uint64_t wait_threshold_ns;           /* shorter ones have no record */

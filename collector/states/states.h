@@ -32,6 +32,10 @@ void states_destroy(struct states *states); /* accepts NULL; writes nothing */
  */
 void states_begin(struct states *states, uint64_t start_ns);
 
+/* The threads live on this machine, and their events record the switches: from here on, the
+ * scheduler's accounts of some are read, and runs begin where the accounts do (switch_lead.h). */
+void states_ask_scheduler(struct states *states);
+
 /* Applies the next record of a ring, after the tracker. */
 void states_apply(struct states *states, const struct record *record);
 

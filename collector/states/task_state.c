@@ -1,6 +1,7 @@
 #include "collector/states/task_state.h"
 
 #include "collector/machine/clock.h"
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -46,16 +47,22 @@ static uint64_t find_age(const char *fields)
 	return now_ns > begun_ns ? now_ns - begun_ns : 0;
 }
 
-struct task_state task_state_read(uint32_t pid, uint32_t tid)
+static bool read_line(uint32_t pid, uint32_t tid, const char *name, char *line, int size)
 {
 	char path[64];
-	char line[512];
-	struct task_state state = {PROFILE_STATE_UNKNOWN, 0};
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", pid, tid, name);
 	FILE *file = fopen(path, "re");
-	bool is_read = file && fgets(line, sizeof(line), file) != NULL;
+	bool is_read = file && fgets(line, size, file) != NULL;
 	if (file)
 		fclose(file);
+	return is_read;
+}
+
+struct task_state task_state_read(uint32_t pid, uint32_t tid)
+{
+	char line[512];
+	struct task_state state = {PROFILE_STATE_UNKNOWN, 0};
+	bool is_read = read_line(pid, tid, "stat", line, sizeof(line));
 	/* Behind the name, which may hold anything. */
 	const char *behind = is_read ? strrchr(line, ')') : NULL;
 	if (!behind || behind[1] != ' ')
@@ -63,4 +70,11 @@ struct task_state task_state_read(uint32_t pid, uint32_t tid)
 	state.state = state_of_letter(behind[2]);
 	state.age_ns = find_age(behind + 2);
 	return state;
+}
+
+bool task_account_read(uint32_t pid, uint32_t tid, uint64_t *cpu_ns, uint64_t *times)
+{
+	char line[128];
+	return read_line(pid, tid, "schedstat", line, sizeof(line)) &&
+	       sscanf(line, "%" SCNu64 " %*u %" SCNu64, cpu_ns, times) == 2 && *times > 0;
 }

@@ -230,9 +230,10 @@ static size_t take_blocked(struct observer *observer, struct blocked_thread take
 	return count;
 }
 
-/* Reads the threads whose turn it is. Returns how long to wait for the next ones: none waits for
- * longer than one and a half times the threshold. A round costs as much as a look: rounds are rare,
- * so that one finds more threads. */
+/* Reads the threads whose turn it is. Returns how long to wait for the next ones: until the first
+ * one has been blocked for the threshold, as this thread may come late itself; but rounds are half
+ * of it apart at least, since one costs as much as a look, and finds more threads then. So none
+ * waits for longer than one and a half times the threshold. */
 static uint64_t run_round(struct observer *observer)
 {
 	struct blocked_thread taken[READS_MAX];
@@ -252,9 +253,9 @@ static uint64_t run_round(struct observer *observer)
 	now = clock_now();
 	if (!is_waiting || since_ns > now)
 		return most_ns;
-	if (now - since_ns + least_ns >= most_ns)
-		return least_ns;
-	return most_ns - (now - since_ns);
+	uint64_t age_ns = now - since_ns;
+	return age_ns + least_ns >= observer->threshold_ns ? least_ns
+							   : observer->threshold_ns - age_ns;
 }
 
 static void *run(void *user)

@@ -1,7 +1,6 @@
 #include "collector/states/task_state.h"
 
 #include "collector/machine/clock.h"
-#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -75,6 +74,11 @@ struct task_state task_state_read(uint32_t pid, uint32_t tid)
 bool task_account_read(uint32_t pid, uint32_t tid, uint64_t *cpu_ns, uint64_t *times)
 {
 	char line[128];
-	return read_line(pid, tid, "schedstat", line, sizeof(line)) &&
-	       sscanf(line, "%" SCNu64 " %*u %" SCNu64, cpu_ns, times) == 2 && *times > 0;
+	char *end;
+	if (!read_line(pid, tid, "schedstat", line, sizeof(line)))
+		return false;
+	*cpu_ns = strtoull(line, &end, 10);
+	strtoull(end, &end, 10); /* waited for a CPU */
+	*times = strtoull(end, NULL, 10);
+	return *times > 0;
 }

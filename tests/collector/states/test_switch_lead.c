@@ -1,6 +1,5 @@
 /* How much longer threads run by the scheduler's accounts than by their switches. */
 #include "collector/states/switch_lead.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 

@@ -43,6 +43,12 @@ struct tasks {
 	size_t row_capacity;
 	struct index_map names;
 	uint32_t *row_of_series; /* without a threshold */
+	/* With a threshold and a limit: the rows to come, a heap with the last one first; how many
+	 * of them equal that one and did not come yet. */
+	struct task_row *wanted;
+	size_t wanted_count;
+	size_t wanted_capacity;
+	int64_t equals;
 	struct spans spans;
 	struct inside *insides;
 	struct index_map inside_map;
@@ -165,27 +171,119 @@ static void add_interval(struct task_row *row, const struct profile_interval *in
 	row->count++;
 }
 
+/* The longest first. */
+static int compare_rows(const void *a, const void *b)
+{
+	const struct task_row *left = a, *right = b;
+	int order = compare_numbers(right->total_ns, left->total_ns);
+	if (!order)
+		order = strcmp(left->name, right->name);
+	if (!order)
+		order = compare_numbers(left->kind, right->kind);
+	return order ? order : compare_numbers(left->start_tsc, right->start_tsc);
+}
+
+static uint64_t measure(const struct tasks *tasks, const struct profile_interval *interval)
+{
+	const struct profile_reader *reader = tasks->input->reader;
+	return profile_reader_raw_ns(reader, interval->end_tsc) -
+	       profile_reader_raw_ns(reader, interval->start_tsc);
+}
+
+/* An interval as a row of its own. */
+static struct task_row describe_interval(const struct tasks *tasks,
+					 const struct profile_interval *interval)
+{
+	struct task_row row = describe_series(tasks->input->reader, interval->series);
+	add_interval(&row, interval, measure(tasks, interval));
+	return row;
+}
+
+/* Moves the row at the place below those that come behind it. */
+static void sink(struct task_row *rows, size_t count, size_t at)
+{
+	for (size_t child; (child = 2 * at + 1) < count; at = child) {
+		if (child + 1 < count && compare_rows(&rows[child + 1], &rows[child]) > 0)
+			child++;
+		if (compare_rows(&rows[at], &rows[child]) >= 0)
+			return;
+		struct task_row row = rows[at];
+		rows[at] = rows[child];
+		rows[child] = row;
+	}
+}
+
+static void rise(struct task_row *rows, size_t at)
+{
+	for (size_t parent; at > 0; at = parent) {
+		parent = (at - 1) / 2;
+		if (compare_rows(&rows[parent], &rows[at]) >= 0)
+			return;
+		struct task_row row = rows[at];
+		rows[at] = rows[parent];
+		rows[parent] = row;
+	}
+}
+
+/* Keeps as many slow intervals as rows are wanted, the last row first. */
+static bool see_interval(const struct profile_interval *interval, void *user)
+{
+	struct tasks *tasks = user;
+	const struct report_options *options = tasks->input->options;
+	if (measure(tasks, interval) <= options->threshold_ns)
+		return true;
+	const struct task_row row = describe_interval(tasks, interval);
+	if (tasks->wanted_count < options->limit) {
+		xalloc_room(&tasks->wanted, &tasks->wanted_capacity, tasks->wanted_count + 1,
+			    sizeof(*tasks->wanted));
+		tasks->wanted[tasks->wanted_count] = row;
+		rise(tasks->wanted, tasks->wanted_count++);
+	} else if (compare_rows(&row, &tasks->wanted[0]) < 0) {
+		tasks->wanted[0] = row;
+		sink(tasks->wanted, tasks->wanted_count, 0);
+	}
+	return true;
+}
+
+/* Finds the rows of a limited report, so that nothing is kept of others. */
+static TBRW_U32 find_wanted(struct tasks *tasks)
+{
+	const struct report_options *options = tasks->input->options;
+	if (!options->has_threshold || options->limit == 0)
+		return VT_SUCCESS;
+	TBRW_U32 code = profile_reader_each_interval(tasks->input->reader, see_interval, tasks);
+	for (size_t i = 0; i < tasks->wanted_count; i++)
+		tasks->equals += compare_rows(&tasks->wanted[i], &tasks->wanted[0]) == 0;
+	return code;
+}
+
+static bool is_wanted(struct tasks *tasks, const struct task_row *row)
+{
+	if (tasks->input->options->limit == 0)
+		return true;
+	int order = tasks->wanted_count > 0 ? compare_rows(row, &tasks->wanted[0]) : 1;
+	return order < 0 || (order == 0 && tasks->equals-- > 0);
+}
+
 /* The row of an interval: that of its name; one of its own, if slow ones are asked for. */
 static uint32_t choose_row(const struct profile_interval *interval, void *user)
 {
 	struct tasks *tasks = user;
-	const struct profile_reader *reader = tasks->input->reader;
 	const struct report_options *options = tasks->input->options;
-	uint64_t ns = profile_reader_raw_ns(reader, interval->end_tsc) -
-		      profile_reader_raw_ns(reader, interval->start_tsc);
-	size_t row;
-	if (options->has_threshold) {
-		if (ns <= options->threshold_ns || tasks->row_count >= SPANS_NOT)
-			return SPANS_NOT;
-		xalloc_room(&tasks->rows, &tasks->row_capacity, tasks->row_count + 1,
-			    sizeof(*tasks->rows));
-		row = tasks->row_count++;
-		tasks->rows[row] = describe_series(reader, interval->series);
-	} else {
-		row = tasks->row_of_series[interval->series];
+	uint64_t ns = measure(tasks, interval);
+	if (!options->has_threshold) {
+		uint32_t row = tasks->row_of_series[interval->series];
+		add_interval(&tasks->rows[row], interval, ns);
+		return row;
 	}
-	add_interval(&tasks->rows[row], interval, ns);
-	return (uint32_t)row;
+	if (ns <= options->threshold_ns || tasks->row_count >= SPANS_NOT)
+		return SPANS_NOT;
+	const struct task_row row = describe_interval(tasks, interval);
+	if (!is_wanted(tasks, &row))
+		return SPANS_NOT;
+	xalloc_room(&tasks->rows, &tasks->row_capacity, tasks->row_count + 1, sizeof(*tasks->rows));
+	tasks->rows[tasks->row_count] = row;
+	return (uint32_t)tasks->row_count++;
 }
 
 static bool is_same_inside(const void *item, const void *wanted)
@@ -271,18 +369,6 @@ static void name_tops(struct tasks *tasks)
 	}
 }
 
-/* The longest first. */
-static int compare_rows(const void *a, const void *b)
-{
-	const struct task_row *left = a, *right = b;
-	int order = compare_numbers(right->total_ns, left->total_ns);
-	if (!order)
-		order = strcmp(left->name, right->name);
-	if (!order)
-		order = compare_numbers(left->kind, right->kind);
-	return order ? order : compare_numbers(left->start_tsc, right->start_tsc);
-}
-
 static void fill_row(struct tasks *tasks, struct task_row *row, struct table_cell *cells)
 {
 	row->start = report_set_time(&cells[TASK_START], tasks->input->reader, row->start_tsc,
@@ -341,6 +427,7 @@ static void free_tasks(struct tasks *tasks)
 		free(tasks->rows[i].top);
 	}
 	free(tasks->rows);
+	free(tasks->wanted);
 	free(tasks->row_of_series);
 	free(tasks->insides);
 	index_map_finish(&tasks->names);
@@ -355,7 +442,9 @@ TBRW_U32 report_tasks_print(const struct report_input *input, FILE *stream, unsi
 	TBRW_U32 code = VT_SUCCESS;
 	if (!input->options->has_threshold)
 		make_rows(&tasks);
-	code = spans_load(&tasks.spans, input->reader, choose_row, &tasks);
+	code = find_wanted(&tasks);
+	if (code == VT_SUCCESS)
+		code = spans_load(&tasks.spans, input->reader, choose_row, &tasks);
 	if (code == VT_SUCCESS && tasks.spans.count > 0)
 		code = tally_each_sample(&input->tally, input->reader, &input->options->filter,
 					 take_sample, &tasks);

@@ -4,6 +4,7 @@
 #include "tests/tools/render_report.h"
 #include "tools/external/external_import.h"
 #include "tools/report/report_options.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -106,6 +107,42 @@ START_TEST(slow_ones)
 	       "work 100.0 %\n"
 	       "\"a, \"\"b\"\"\",frame,1,0.000000001,0.000000001,0.000000001,0.000000001,0.300000,"
 	       "0.000000,0,\n");
+}
+END_TEST
+
+static char *list_slower(const char *limit)
+{
+	const char *arguments[] =
+		{"--format", "csv", "--slower-than", "10ms", limit ? "--limit" : NULL, limit, NULL};
+	return render_file_as(build_path, "tasks", report_tasks_print, TALLY_BY_THREAD, arguments);
+}
+
+/* Fewer rows are the first ones of all, also among intervals that are the same. */
+START_TEST(slowest)
+{
+	import("same-hostname-box.csv", "name,start_tsc.CLOCK_MONOTONIC_RAW,end_tsc,pid,tid\n"
+					"same,1010000000,1050000000,,100\n"
+					"same,1010000000,1050000000,,100\n"
+					"short,1010000000,1015000000,,100\n"
+					"same,1010000000,1050000000,,100\n"
+					"longest,1000000000,1900000000,,\n");
+	char *all = list_slower(NULL);
+	ck_assert_ptr_nonnull(strstr(all, "\nlongest,frame,0.900000000,0.000000,,,0.070000,7,"));
+	ck_assert_ptr_null(strstr(all, "short"));
+	ck_assert_ptr_null(strstr(all, "outer,task,0.010000000"));
+	const char *end = strchr(all, '\n') + 1;
+	for (int limit = 1; *end; limit++) {
+		char number[16];
+		snprintf(number, sizeof(number), "%d", limit);
+		char *some = list_slower(number);
+		end = strchr(end, '\n') + 1;
+		ck_assert_msg(strlen(some) == (size_t)(end - all) &&
+				      memcmp(some, all, strlen(some)) == 0,
+			      "%d rows:\n%s", limit, some);
+		free(some);
+		ck_assert_int_le(limit, 10);
+	}
+	free(all);
 }
 END_TEST
 
@@ -304,6 +341,7 @@ int main(void)
 	tcase_add_test(cases, endless);
 	tcase_add_test(cases, by_name);
 	tcase_add_test(cases, slow_ones);
+	tcase_add_test(cases, slowest);
 	tcase_add_test(cases, counters);
 	tcase_add_loop_test(cases, filter, 0, (int)(sizeof(filters) / sizeof(filters[0])));
 	tcase_add_test(cases, every_report);

@@ -5,23 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct span {
-	uint64_t start_tsc;
-	uint64_t end_tsc;
-	/* The latest end of the part of the owner's spans that this one is the middle of. */
-	uint64_t last_tsc;
-	uint32_t owner; /* index */
-	uint32_t item;
-};
-_Static_assert(sizeof(struct span) == 32, "as spans.h says");
-
-/* pid and tid as intervals have them; 0: any. Its spans are in the order of their starts. */
-struct spans_owner {
-	uint64_t key; /* pid, tid */
-	size_t first;
-	size_t count;
-};
-
 struct loading {
 	struct spans *spans;
 	spans_choice *choose;
@@ -47,18 +30,18 @@ static int compare_spans(const void *a, const void *b)
 	return order ? order : compare_numbers(left->start_tsc, right->start_tsc);
 }
 
-static const struct spans_owner *find_owner(const struct spans *spans, uint64_t key)
+const struct spans_owner *spans_find_owner(const struct spans_owner *owners, size_t count,
+					   uint64_t key)
 {
-	size_t low = 0, high = spans->owner_count;
+	size_t low = 0, high = count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (spans->owners[middle].key < key)
+		if (owners[middle].key < key)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < spans->owner_count && spans->owners[low].key == key ? &spans->owners[low]
-									 : NULL;
+	return low < count && owners[low].key == key ? &owners[low] : NULL;
 }
 
 static bool take_interval(const struct profile_interval *interval, void *user)
@@ -103,7 +86,8 @@ static void number_owners(struct loading *loading)
 			add_owner(spans, sorted[i]);
 	free(sorted);
 	for (size_t i = 0; i < spans->count; i++) {
-		const struct spans_owner *owner = find_owner(spans, loading->keys[i]);
+		const struct spans_owner *owner =
+			spans_find_owner(spans->owners, spans->owner_count, loading->keys[i]);
 		spans->spans[i].owner = (uint32_t)(owner - spans->owners);
 	}
 }
@@ -142,15 +126,6 @@ static void join_spans(struct spans *spans)
 	free(latest);
 }
 
-static void number_spans(struct spans *spans)
-{
-	for (size_t i = 0; i < spans->count; i++) {
-		struct spans_owner *owner = &spans->owners[spans->spans[i].owner];
-		if (owner->count++ == 0)
-			owner->first = i;
-	}
-}
-
 /* A part of sorted spans is a tree: its middle one, with the parts before and behind. */
 static uint64_t find_last(struct span *spans, size_t count)
 {
@@ -167,6 +142,21 @@ static uint64_t find_last(struct span *spans, size_t count)
 	return middle->last_tsc;
 }
 
+/* Finds each owner's spans, in their order. */
+static void number_spans(struct spans *spans)
+{
+	for (size_t i = 0; i < spans->owner_count; i++)
+		spans->owners[i].count = 0;
+	for (size_t i = 0; i < spans->count; i++) {
+		struct spans_owner *owner = &spans->owners[spans->spans[i].owner];
+		if (owner->count++ == 0)
+			owner->first = i;
+	}
+	for (size_t i = 0; i < spans->owner_count; i++)
+		if (spans->owners[i].count > 0)
+			find_last(spans->spans + spans->owners[i].first, spans->owners[i].count);
+}
+
 TBRW_U32 spans_load(struct spans *spans, struct profile_reader *reader, spans_choice *choose,
 		    void *user)
 {
@@ -178,8 +168,6 @@ TBRW_U32 spans_load(struct spans *spans, struct profile_reader *reader, spans_ch
 		sort_spans(spans);
 		join_spans(spans);
 		number_spans(spans);
-		for (size_t i = 0; i < spans->owner_count; i++)
-			find_last(spans->spans + spans->owners[i].first, spans->owners[i].count);
 	}
 	free(loading.keys);
 	if (code != VT_SUCCESS)
@@ -192,6 +180,41 @@ void spans_finish(struct spans *spans)
 	free(spans->spans);
 	free(spans->owners);
 	memset(spans, 0, sizeof(*spans));
+}
+
+void spans_part(struct spans *spans, const bool *are_taken, struct spans *taken)
+{
+	size_t kept = 0;
+	*taken = (struct spans){0};
+	for (size_t i = 0; i < spans->owner_count; i++)
+		add_owner(taken, spans->owners[i].key);
+	for (size_t i = 0; i < spans->count; i++) {
+		if (!are_taken[spans->spans[i].item]) {
+			spans->spans[kept++] = spans->spans[i];
+			continue;
+		}
+		xalloc_room(&taken->spans, &taken->capacity, taken->count + 1,
+			    sizeof(*taken->spans));
+		taken->spans[taken->count++] = spans->spans[i];
+	}
+	spans->count = kept;
+	number_spans(spans);
+	number_spans(taken);
+}
+
+/* Ids of 0 in the sample make keys the same. */
+size_t spans_keys_of(uint32_t pid, uint32_t tid, uint64_t keys[SPANS_KEYS])
+{
+	const uint64_t all[] = {key_of(pid, tid), key_of(0, tid), key_of(pid, 0), key_of(0, 0)};
+	size_t count = 0;
+	for (size_t i = 0; i < SPANS_KEYS; i++) {
+		bool is_first = true;
+		for (size_t k = 0; k < i; k++)
+			is_first = is_first && all[k] != all[i];
+		if (is_first)
+			keys[count++] = all[i];
+	}
+	return count;
 }
 
 struct query {
@@ -221,14 +244,12 @@ static bool visit_part(const struct query *query, const struct span *spans, size
 bool spans_at(const struct spans *spans, uint32_t pid, uint32_t tid, uint64_t tsc,
 	      spans_callback *callback, void *user)
 {
-	const uint64_t keys[] = {key_of(pid, tid), key_of(0, tid), key_of(pid, 0), key_of(0, 0)};
+	uint64_t keys[SPANS_KEYS];
+	size_t count = spans_keys_of(pid, tid, keys);
 	const struct query query = {tsc, callback, user};
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		/* Ids of 0 in the sample make keys the same. */
-		bool is_first = true;
-		for (size_t k = 0; k < i; k++)
-			is_first = is_first && keys[k] != keys[i];
-		const struct spans_owner *owner = is_first ? find_owner(spans, keys[i]) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		const struct spans_owner *owner =
+			spans_find_owner(spans->owners, spans->owner_count, keys[i]);
 		if (owner && !visit_part(&query, spans->spans + owner->first, owner->count))
 			return false;
 	}

@@ -1,7 +1,7 @@
 /* Tasks and frames: a row for each name, or for each one that was slow. */
 #include "containers/compare.h"
 #include "profile/read/external.h"
-#include "tools/intervals/spans.h"
+#include "tools/intervals/span_sums.h"
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* Named in a row. */
-enum { TOP_FUNCTIONS = 3 };
 
 /* Intervals of a name and kind, of this host or of others; or one interval. */
 struct task_row {
@@ -22,18 +19,9 @@ struct task_row {
 	uint64_t total_ns, least_ns, most_ns;
 	uint64_t start_tsc; /* of the first one */
 	uint32_t pid, tid;  /* of the last one */
-	uint64_t cpu_ns;    /* inside */
-	uint64_t samples;
-	uint64_t seen; /* the sample counted last, plus 1 */
-	char *start;   /* texts of the table */
+	uint32_t item;      /* of the sums */
+	char *start;        /* texts of the table */
 	char *top;
-};
-
-/* Time of a function in a row. */
-struct inside {
-	uint32_t row;
-	uint32_t function;
-	uint64_t cpu_ns;
 };
 
 struct tasks {
@@ -49,14 +37,8 @@ struct tasks {
 	size_t wanted_count;
 	size_t wanted_capacity;
 	int64_t equals;
-	struct spans spans;
-	struct inside *insides;
-	struct index_map inside_map;
+	struct span_sums *sums;
 	struct call_path call_path;
-	/* The present sample. */
-	const struct tally_sample *sample;
-	uint64_t sample_number;
-	uint32_t function;
 };
 
 enum task_value {
@@ -286,40 +268,6 @@ static uint32_t choose_row(const struct profile_interval *interval, void *user)
 	return (uint32_t)tasks->row_count++;
 }
 
-static bool is_same_inside(const void *item, const void *wanted)
-{
-	const struct inside *inside = item, *other = wanted;
-	return inside->row == other->row && inside->function == other->function;
-}
-
-static void add_inside(struct tasks *tasks, uint32_t row, uint32_t function, uint64_t cpu_ns)
-{
-	const struct inside wanted = {.row = row, .function = function};
-	const uint32_t key[] = {row, function};
-	if (cpu_ns == 0)
-		return;
-	uint32_t at = index_map_enter(&tasks->inside_map, &tasks->insides, &wanted, sizeof(wanted),
-				      index_map_hash(&tasks->inside_map, key, sizeof(key)),
-				      is_same_inside);
-	tasks->insides[at].cpu_ns += cpu_ns;
-}
-
-/* Nested tasks of one name count a sample once. */
-static bool count_sample(uint32_t item, void *user)
-{
-	struct tasks *tasks = user;
-	const struct tally_sample *sample = tasks->sample;
-	struct task_row *row = &tasks->rows[item];
-	if (row->seen == tasks->sample_number)
-		return true;
-	row->seen = tasks->sample_number;
-	row->samples++;
-	row->cpu_ns += sample->cpu_ns + sample->kernel_ns;
-	add_inside(tasks, item, tasks->function, sample->cpu_ns);
-	add_inside(tasks, item, FUNCTION_KERNEL, sample->kernel_ns);
-	return true;
-}
-
 static bool take_sample(const struct tally_sample *sample, void *user)
 {
 	struct tasks *tasks = user;
@@ -329,55 +277,41 @@ static bool take_sample(const struct tally_sample *sample, void *user)
 	call_path_of_stack(&tasks->call_path, input->reader, input->functions,
 			   is_kernel ? TALLY_KERNEL : info->stack.node, info->stack.state,
 			   input->options->mode);
-	tasks->function = call_path_leaf(&tasks->call_path);
-	tasks->sample = sample;
-	tasks->sample_number++;
-	if (filter_takes_function(&input->options->filter,
-				  functions_at(input->functions, tasks->function),
-				  functions_dso_of(input->functions, tasks->function)))
-		spans_at(&tasks->spans, info->pid, info->tid, info->tsc, count_sample, tasks);
+	uint32_t function = call_path_leaf(&tasks->call_path);
+	const struct span_share shares[] = {{function, sample->cpu_ns},
+					    {FUNCTION_KERNEL, sample->kernel_ns}};
+	if (filter_takes_function(&input->options->filter, functions_at(input->functions, function),
+				  functions_dso_of(input->functions, function)))
+		span_sums_add(tasks->sums, info->pid, info->tid, info->tsc, shares, 2);
 	return true;
 }
 
-static int compare_insides(const void *a, const void *b)
+static char *name_top(const struct functions *functions, const struct span_sum *sum)
 {
-	const struct inside *left = a, *right = b;
-	int order = compare_numbers(left->row, right->row);
-	if (!order)
-		order = compare_numbers(right->cpu_ns, left->cpu_ns);
-	return order ? order : compare_numbers(left->function, right->function);
-}
-
-static void name_tops(struct tasks *tasks)
-{
-	const struct functions *functions = tasks->input->functions;
-	size_t count = index_map_count(&tasks->inside_map), in_row = 0;
-	if (count > 1)
-		qsort(tasks->insides, count, sizeof(*tasks->insides), compare_insides);
-	for (size_t i = 0; i < count; i++) {
-		const struct inside *inside = &tasks->insides[i];
-		struct task_row *row = &tasks->rows[inside->row];
-		in_row = i > 0 && inside->row == inside[-1].row ? in_row + 1 : 0;
-		if (in_row >= TOP_FUNCTIONS)
-			continue;
-		char *longer = xalloc_printf("%s%s%s %.1f %%", row->top ? row->top : "",
-					     row->top ? ", " : "",
-					     functions_at(functions, inside->function)->name,
-					     table_percent(inside->cpu_ns, row->cpu_ns));
-		free(row->top);
-		row->top = longer;
+	char *names = NULL;
+	for (size_t i = 0; i < sum->top.count; i++) {
+		char *longer =
+			xalloc_printf("%s%s%s %.1f %%", names ? names : "", names ? ", " : "",
+				      functions_at(functions, sum->top.keys[i])->name,
+				      table_percent(sum->top.weights[i], sum->weight));
+		free(names);
+		names = longer;
 	}
+	return names;
 }
 
 static void fill_row(struct tasks *tasks, struct task_row *row, struct table_cell *cells)
 {
+	struct span_sum sum;
+	span_sums_get(tasks->sums, row->item, &sum);
+	row->top = name_top(tasks->input->functions, &sum);
 	row->start = report_set_time(&cells[TASK_START], tasks->input->reader, row->start_tsc,
 				     row->is_foreign);
 	cells[TASK_NAME].text = row->name;
 	cells[TASK_KIND].text = row->kind == PROFILE_SERIES_TASK ? "task" : "frame";
 	cells[TASK_TOTAL].number = row->total_ns;
-	cells[TASK_CPU].number = row->cpu_ns;
-	cells[TASK_SAMPLES].number = row->samples;
+	cells[TASK_CPU].number = sum.weight;
+	cells[TASK_SAMPLES].number = sum.samples;
 	cells[TASK_TOP].text = row->top;
 	cells[TASK_COUNT].number = row->count;
 	cells[TASK_AVERAGE].number = row->total_ns / row->count;
@@ -429,11 +363,9 @@ static void free_tasks(struct tasks *tasks)
 	free(tasks->rows);
 	free(tasks->wanted);
 	free(tasks->row_of_series);
-	free(tasks->insides);
 	index_map_finish(&tasks->names);
-	index_map_finish(&tasks->inside_map);
 	call_path_finish(&tasks->call_path);
-	spans_finish(&tasks->spans);
+	span_sums_destroy(tasks->sums);
 }
 
 TBRW_U32 report_tasks_print(const struct report_input *input, FILE *stream, unsigned width)
@@ -444,12 +376,13 @@ TBRW_U32 report_tasks_print(const struct report_input *input, FILE *stream, unsi
 		make_rows(&tasks);
 	code = find_wanted(&tasks);
 	if (code == VT_SUCCESS)
-		code = spans_load(&tasks.spans, input->reader, choose_row, &tasks);
-	if (code == VT_SUCCESS && tasks.spans.count > 0)
+		code = span_sums_create(&tasks.sums, input->reader, choose_row, &tasks);
+	for (size_t i = 0; i < tasks.row_count; i++)
+		tasks.rows[i].item = (uint32_t)i;
+	if (code == VT_SUCCESS && !span_sums_is_empty(tasks.sums))
 		code = tally_each_sample(&input->tally, input->reader, &input->options->filter,
 					 take_sample, &tasks);
 	if (code == VT_SUCCESS) {
-		name_tops(&tasks);
 		if (tasks.row_count > 1)
 			qsort(tasks.rows, tasks.row_count, sizeof(*tasks.rows), compare_rows);
 		print_table(&tasks, stream, width);

@@ -1,41 +1,10 @@
 /* Which intervals a sample lies in: against a look at each of them. */
 #include "profile/read/reader.h"
-#include "profile/write/writer.h"
 #include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
+#include "tests/tools/intervals/intervals.h"
 #include "tools/intervals/spans.h"
 #include <check.h>
-
-static const struct build_sample samples[] = {{"app:main", 1, 10, 0, 0, 0, 0, 0, 0, 0}};
-static const struct build_result result = {.samples = samples, .count = 1};
-
-static void set_up(void)
-{
-	build_set_up();
-	build_result_write(build_path, &result);
-}
-
-static struct profile_reader *write_intervals(const struct profile_interval *intervals,
-					      size_t count)
-{
-	const char *const texts[] = {"a", NULL};
-	const struct profile_series series = {.kind = PROFILE_SERIES_TASK};
-	const struct profile_source source = {0};
-	struct profile_writer *writer;
-	struct profile_reader *reader;
-	ck_assert_uint_eq(profile_external_writer_begin(build_path, &writer), 0);
-	ck_assert_uint_eq(profile_writer_add(writer, PROFILE_STREAM_SERIES, &series, texts, NULL),
-			  0);
-	for (size_t i = 0; i < count; i++)
-		ck_assert_uint_eq(profile_writer_add(writer, PROFILE_STREAM_INTERVALS,
-						     &intervals[i], NULL, NULL),
-				  0);
-	ck_assert_uint_eq(profile_writer_add(writer, PROFILE_STREAM_SOURCES, &source, texts, NULL),
-			  0);
-	ck_assert_uint_eq(profile_external_writer_finish(writer), 0);
-	ck_assert_uint_eq(profile_reader_open(build_path, &reader), 0);
-	return reader;
-}
 
 /* Items are the intervals' numbers. */
 struct numbering {
@@ -67,19 +36,6 @@ static bool note_item(uint32_t item, void *user)
 	return true;
 }
 
-static bool holds(const struct profile_interval *interval, uint32_t pid, uint32_t tid, uint64_t tsc)
-{
-	return (interval->pid == 0 || interval->pid == pid) &&
-	       (interval->tid == 0 || interval->tid == tid) && interval->start_tsc <= tsc &&
-	       tsc < interval->end_tsc;
-}
-
-static unsigned draw(unsigned *seed, unsigned below)
-{
-	*seed = *seed * 1103515245 + 12345;
-	return (*seed >> 16) % below;
-}
-
 /* Nested, overlapping and empty ones, of threads, processes and all, in any order. */
 START_TEST(same_as_a_look_at_each)
 {
@@ -88,25 +44,26 @@ START_TEST(same_as_a_look_at_each)
 	struct numbering numbering = {.left_out = (uint32_t)_i};
 	struct spans spans;
 	for (int i = 0; i < MOST; i++) {
-		uint64_t start = 1 + draw(&seed, range);
+		uint64_t start = 1 + intervals_draw(&seed, range);
 		intervals[i] = (struct profile_interval){
 			.start_tsc = start,
-			.end_tsc = start + draw(&seed, draw(&seed, 10) ? 20 : range),
-			.pid = draw(&seed, 3),
-			.tid = draw(&seed, 3),
+			.end_tsc = start +
+				   intervals_draw(&seed, intervals_draw(&seed, 10) ? 20 : range),
+			.pid = intervals_draw(&seed, 3),
+			.tid = intervals_draw(&seed, 3),
 		};
 	}
-	struct profile_reader *reader = write_intervals(intervals, MOST);
+	struct profile_reader *reader = intervals_write(intervals, MOST);
 	ck_assert_uint_eq(spans_load(&spans, reader, number_interval, &numbering), 0);
 	for (unsigned k = 0; k < 300; k++) {
-		uint32_t pid = draw(&seed, 4), tid = draw(&seed, 4);
-		uint64_t tsc = draw(&seed, range + 30);
+		uint32_t pid = intervals_draw(&seed, 4), tid = intervals_draw(&seed, 4);
+		uint64_t tsc = intervals_draw(&seed, range + 30);
 		struct found found = {.count = 0};
 		size_t expected = 0;
 		ck_assert(spans_at(&spans, pid, tid, tsc, note_item, &found));
 		for (unsigned i = 0; i < MOST; i++) {
 			bool is_left_out = _i > 0 && i % (unsigned)_i == 0;
-			if (!is_left_out && holds(&intervals[i], pid, tid, tsc)) {
+			if (!is_left_out && intervals_hold(&intervals[i], pid, tid, tsc)) {
 				ck_assert(found.items[i]);
 				expected++;
 			}
@@ -141,21 +98,22 @@ START_TEST(shared_items)
 	uint32_t next = 0;
 	struct spans spans;
 	for (int i = 0; i < MOST; i++) {
-		uint64_t start = 1 + draw(&seed, 30000);
-		intervals[i] = (struct profile_interval){.start_tsc = start,
-							 .end_tsc = start + draw(&seed, length),
-							 .tid = draw(&seed, 2)};
+		uint64_t start = 1 + intervals_draw(&seed, 30000);
+		intervals[i] =
+			(struct profile_interval){.start_tsc = start,
+						  .end_tsc = start + intervals_draw(&seed, length),
+						  .tid = intervals_draw(&seed, 2)};
 	}
-	struct profile_reader *reader = write_intervals(intervals, MOST);
+	struct profile_reader *reader = intervals_write(intervals, MOST);
 	ck_assert_uint_eq(spans_load(&spans, reader, share_item, &next), 0);
 	for (unsigned k = 0; k < 300; k++) {
-		uint32_t tid = 1 + draw(&seed, 2);
-		uint64_t tsc = draw(&seed, 31000);
+		uint32_t tid = 1 + intervals_draw(&seed, 2);
+		uint64_t tsc = intervals_draw(&seed, 31000);
 		unsigned calls[7] = {0};
 		bool own[7] = {false}, all[7] = {false};
 		ck_assert(spans_at(&spans, 5, tid, tsc, count_item, calls));
 		for (unsigned i = 0; i < MOST; i++)
-			if (holds(&intervals[i], 5, tid, tsc))
+			if (intervals_hold(&intervals[i], 5, tid, tsc))
 				*(intervals[i].tid ? &own[i % 7] : &all[i % 7]) = true;
 		for (int item = 0; item < 7; item++)
 			ck_assert_uint_eq(calls[item], own[item] + all[item]);
@@ -180,7 +138,7 @@ START_TEST(stops)
 	struct numbering numbering = {0};
 	struct spans spans;
 	int calls = 0;
-	struct profile_reader *reader = write_intervals(intervals, 3);
+	struct profile_reader *reader = intervals_write(intervals, 3);
 	ck_assert_uint_eq(spans_load(&spans, reader, number_interval, &numbering), 0);
 	ck_assert(!spans_at(&spans, 7, 1, 6, stop_at_once, &calls));
 	ck_assert_int_eq(calls, 1);
@@ -211,7 +169,7 @@ int main(void)
 {
 	Suite *suite = suite_create("spans");
 	TCase *cases = tcase_create("all");
-	tcase_add_checked_fixture(cases, set_up, build_tear_down);
+	tcase_add_checked_fixture(cases, intervals_set_up, build_tear_down);
 	tcase_set_timeout(cases, 60);
 	tcase_add_loop_test(cases, same_as_a_look_at_each, 0, 5);
 	tcase_add_loop_test(cases, shared_items, 0, 2);

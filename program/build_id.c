@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <endian.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -108,4 +109,13 @@ ssize_t build_id_read(int fd, uint8_t id[static BUILD_ID_MAX])
 	size_t word = is_wide ? sizeof(Elf64_Addr) : sizeof(Elf32_Addr);
 	size_t size = search_table(fd, header, &tables[is_wide][0], word, id);
 	return (ssize_t)(size > 0 ? size : search_table(fd, header, &tables[is_wide][1], word, id));
+}
+
+void build_id_place(const uint8_t *id, size_t size, char place[static BUILD_ID_PLACE_SIZE])
+{
+	assert(size > 0 && size <= BUILD_ID_MAX);
+	int length = snprintf(place, BUILD_ID_PLACE_SIZE, "%02x/", id[0]);
+	for (size_t i = 1; i < size; i++)
+		length += snprintf(place + length, BUILD_ID_PLACE_SIZE - (size_t)length, "%02x",
+				   id[i]);
 }

@@ -14,4 +14,9 @@ enum { BUILD_ID_MAX = 64 /* bytes, as in libdwfl; the kernel tells 20 at most */
  * whatever the file says: 64 entries of each table, 4 KB of a note. */
 ssize_t build_id_read(int fd, uint8_t id[static BUILD_ID_MAX]);
 
+/* Where folders of files by build-id have one of 1 to BUILD_ID_MAX bytes: "12/3456...", the first
+ * byte as a folder. */
+enum { BUILD_ID_PLACE_SIZE = 2 * BUILD_ID_MAX + sizeof("/") };
+void build_id_place(const uint8_t *id, size_t size, char place[static BUILD_ID_PLACE_SIZE]);
+
 #endif

@@ -64,16 +64,6 @@ static bool try_file(const struct debug_file_search *search, const char *path,
 	return is_taken;
 }
 
-/* xx/yyyy */
-static void name_by_id(const struct debug_file_search *search, char *name)
-{
-	static_assert(2 * BUILD_ID_MAX + sizeof("/") <= NAME_SIZE, "names of the longest build-id");
-	int length = snprintf(name, NAME_SIZE, "%02x/", search->id[0]);
-	for (size_t i = 1; i < search->id_size; i++)
-		length +=
-			snprintf(name + length, NAME_SIZE - (size_t)length, "%02x", search->id[i]);
-}
-
 static bool is_plain(const char *name)
 {
 	return name[0] && strcmp(name, ".") != 0 && !strchr(name, '/') && !path_leads_up(name);
@@ -137,9 +127,10 @@ static bool try_list(const struct debug_file_search *search, bool by_id, const c
 bool debug_file_open(const struct debug_file_search *search, regular_file_take *take, void *user)
 {
 	char name[NAME_SIZE];
+	static_assert(sizeof(name) >= BUILD_ID_PLACE_SIZE, "names of the longest build-id");
 	bool has_id = search->id_size >= ID_MIN && search->id_size <= BUILD_ID_MAX;
 	if (has_id) {
-		name_by_id(search, name);
+		build_id_place(search->id, search->id_size, name);
 		if (try_list(search, true, name, take, user))
 			return true;
 	}

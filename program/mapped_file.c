@@ -82,12 +82,9 @@ static bool name_cached(const struct mapped_file *file, char *path)
 	if (!home || home[0] != '/' || file->build_id_size < 2 ||
 	    file->build_id_size > BUILD_ID_MAX)
 		return false;
-	int used = snprintf(path, PLACE_SIZE, "%s/.debug/.build-id/%02x/", home, file->build_id[0]);
-	for (size_t i = 1; fits(used) && i < file->build_id_size; i++)
-		used += snprintf(path + used, PLACE_SIZE - (size_t)used, "%02x", file->build_id[i]);
-	if (fits(used))
-		used += snprintf(path + used, PLACE_SIZE - (size_t)used, "/elf");
-	return fits(used);
+	char place[BUILD_ID_PLACE_SIZE];
+	build_id_place(file->build_id, file->build_id_size, place);
+	return fits(snprintf(path, PLACE_SIZE, "%s/.debug/.build-id/%s/elf", home, place));
 }
 
 static bool name_place(const struct mapped_file *file, enum place place, char *path)

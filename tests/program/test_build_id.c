@@ -34,6 +34,19 @@ START_TEST(whole_ids)
 }
 END_TEST
 
+START_TEST(places)
+{
+	const uint8_t bytes[BUILD_ID_MAX] = {0x0a, 0xbc, 0xff, 0x01};
+	char place[BUILD_ID_PLACE_SIZE];
+	build_id_place(bytes, 1, place);
+	ck_assert_str_eq(place, "0a/");
+	build_id_place(bytes, 4, place);
+	ck_assert_str_eq(place, "0a/bcff01");
+	build_id_place(bytes, BUILD_ID_MAX, place);
+	ck_assert_uint_eq(strlen(place), BUILD_ID_PLACE_SIZE - 1);
+}
+END_TEST
+
 /* Debug files have segments that say where notes were. */
 START_TEST(segment_or_section)
 {
@@ -132,6 +145,7 @@ int main(void)
 	Suite *suite = suite_create("build_id");
 	TCase *tcase = tcase_create("build_id");
 	tcase_add_loop_test(tcase, whole_ids, 0, 5);
+	tcase_add_test(tcase, places);
 	tcase_add_test(tcase, segment_or_section);
 	tcase_add_test(tcase, other_notes);
 	tcase_add_test(tcase, no_program_of_this_machine);

@@ -13,6 +13,14 @@
 /* perf sorts the records of a round and of the one before. */
 enum { ROUND_RECORDS = 8192 };
 
+/* Samples in hand before the first of them is written (perf_chain_expect). */
+enum { AHEAD = 16 };
+
+struct sample_ahead {
+	struct tally_sample sample;
+	struct profile_sample_info info;
+};
+
 struct perf_export {
 	struct weighted_stacks *stacks;
 	struct profile_reader *reader; /* of the stacks */
@@ -26,6 +34,8 @@ struct perf_export {
 	unsigned round_records;
 	uint64_t round_ns, least_ns; /* newest times of the rounds up to the last, and before */
 	uint64_t first_ns, last_ns;  /* of all samples and switches */
+	struct sample_ahead ahead[AHEAD]; /* a ring: those from written on up to taken */
+	uint64_t taken, written;
 };
 
 /* A sample that comes later than the order allows gets the time of the oldest one allowed. */
@@ -222,9 +232,9 @@ static void write_stack(struct perf_export *export, const struct tally_sample *s
 	write_sample(export, PERF_EVENT_SAMPLES, task, info->cpu, sample->cpu_ns);
 }
 
-static bool take_sample(const struct tally_sample *sample, void *user)
+static void write_next(struct perf_export *export)
 {
-	struct perf_export *export = user;
+	const struct tally_sample *sample = &export->ahead[export->written++ % AHEAD].sample;
 	const struct profile_sample_info *info = sample->info;
 	const struct perf_task task = {info->pid, info->tid, sample->raw_ns};
 	write_moments(export, task.time_ns);
@@ -232,7 +242,21 @@ static bool take_sample(const struct tally_sample *sample, void *user)
 		write_stack(export, sample, &task);
 	/* An interval's worth is a sample: shares of counts are shares of time. */
 	write_gap(export, &task, info->cpu, PROFILE_GAP_KERNEL, sample->kernel_ns);
-	return !ferror(export->file.writer.stream);
+}
+
+static bool take_sample(const struct tally_sample *sample, void *user)
+{
+	struct perf_export *export = user;
+	if (export->taken - export->written == AHEAD)
+		write_next(export);
+	struct sample_ahead *ahead = &export->ahead[export->taken++ % AHEAD];
+	*ahead = (struct sample_ahead){.sample = *sample, .info = *sample->info};
+	ahead->sample.info = &ahead->info;
+	perf_chain_expect(&export->chain, export->space, &ahead->info);
+	if (export->taken >= AHEAD / 2)
+		perf_chain_expect_soon(&export->chain, export->space,
+				       &export->ahead[(export->taken - AHEAD / 2) % AHEAD].info);
+	return !ferror_unlocked(export->file.writer.stream);
 }
 
 /* What lies behind the last sample. Threads that live on, or had a late sample, have the last
@@ -250,6 +274,8 @@ static TBRW_U32 write_records(struct perf_export *export)
 	TBRW_U32 code = perf_moments_create(export->stacks, &export->moments);
 	if (code == VT_SUCCESS)
 		code = weighted_stacks_each_sample(export->stacks, take_sample, export);
+	while (code == VT_SUCCESS && export->written < export->taken)
+		write_next(export);
 	if (code == VT_SUCCESS)
 		write_end(export);
 	weighted_stacks_finish(export->stacks);

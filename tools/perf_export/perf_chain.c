@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Room for a last frame and the seams around it, each with a context. */
 #define DEPTH_MAX (PERF_RECORD_CHAIN_MAX - 8)
@@ -21,7 +22,7 @@ struct perf_chain_kept {
 };
 
 /* A stack is in one of the WAYS places of its set. All together take 70 MB at most. */
-enum { SET_BITS = 16, WAYS = 4, KEPT_ENTRIES = 8 << 20 };
+enum { SET_BITS = 16, WAYS = 4, KEPT_ENTRIES = 8 << 20, LINE = 64, PAGE = 4096 };
 
 void perf_chain_finish(struct perf_chain *chain)
 {
@@ -134,12 +135,18 @@ static void keep_stack(struct perf_chain *chain, struct perf_chain_kept *kept)
 	chain->kept_end += chain->count;
 }
 
+static struct perf_chain_kept *set_of(const struct perf_chain *chain, uint64_t version,
+				      const struct profile_stack *stack)
+{
+	uint32_t hash = (stack->node ^ (uint32_t)version << 20) * UINT32_C(2654435761);
+	return &chain->kept[(hash >> (32 - SET_BITS)) * WAYS];
+}
+
 /* The kept stack; or the one to be replaced, the oldest of its set. */
 static struct perf_chain_kept *find_kept(const struct perf_chain *chain, uint64_t version,
 					 const struct profile_stack *stack)
 {
-	uint32_t hash = (stack->node ^ (uint32_t)version << 20) * UINT32_C(2654435761);
-	struct perf_chain_kept *set = &chain->kept[(hash >> (32 - SET_BITS)) * WAYS];
+	struct perf_chain_kept *set = set_of(chain, version, stack);
 	struct perf_chain_kept *oldest = set;
 	for (struct perf_chain_kept *kept = set; kept < set + WAYS; kept++) {
 		if (kept->version == version && kept->node == stack->node &&
@@ -148,8 +155,42 @@ static struct perf_chain_kept *find_kept(const struct perf_chain *chain, uint64_
 		if (kept->place < oldest->place)
 			oldest = kept;
 	}
-	oldest->version = 0;
 	return oldest;
+}
+
+static void fetch(const void *bytes, size_t size)
+{
+	for (size_t at = 0; at < size; at += LINE)
+		__builtin_prefetch((const char *)bytes + at);
+}
+
+void perf_chain_expect(const struct perf_chain *chain, struct perf_space *space,
+		       const struct profile_sample_info *sample)
+{
+	if (chain->kept)
+		fetch(set_of(chain, perf_space_version(space, sample->pid), &sample->stack),
+		      WAYS * sizeof(*chain->kept));
+}
+
+void perf_chain_expect_soon(const struct perf_chain *chain, struct perf_space *space,
+			    const struct profile_sample_info *sample)
+{
+	if (!chain->kept)
+		return;
+	const struct perf_chain_kept *kept =
+		find_kept(chain, perf_space_version(space, sample->pid), &sample->stack);
+	fetch(&chain->kept_entries[kept->place % KEPT_ENTRIES],
+	      kept->count * sizeof(*chain->kept_entries));
+}
+
+/* Zeros, in large pages where the kernel has some: stacks are looked up all over, and a look in a
+ * small page waits for the page's address, too. */
+static void *take_pages(size_t size)
+{
+	char *pages = xalloc_zeroed(1, size);
+	size_t before = PAGE - (uintptr_t)pages % PAGE;
+	madvise(pages + before, size - before, MADV_HUGEPAGE);
+	return pages;
 }
 
 void perf_chain_set_stack(struct perf_chain *chain, struct perf_space *space,
@@ -158,11 +199,13 @@ void perf_chain_set_stack(struct perf_chain *chain, struct perf_space *space,
 	const struct profile_stack *stack = &sample->stack;
 	uint64_t version = perf_space_version(space, sample->pid);
 	if (!chain->kept) {
-		chain->kept = xalloc_zeroed(WAYS << SET_BITS, sizeof(*chain->kept));
-		chain->kept_entries = xalloc_zeroed(KEPT_ENTRIES, sizeof(*chain->kept_entries));
+		chain->kept = take_pages(sizeof(*chain->kept) * WAYS << SET_BITS);
+		chain->kept_entries = take_pages(sizeof(*chain->kept_entries) * KEPT_ENTRIES);
 	}
 	struct perf_chain_kept *kept = find_kept(chain, version, stack);
-	if (kept->version == 0 || !is_whole(chain, kept)) {
+	bool is_same = kept->version == version && kept->node == stack->node &&
+		       kept->state == stack->state;
+	if (!is_same || !is_whole(chain, kept)) {
 		make_stack(chain, space, sample);
 		keep_stack(chain, kept);
 		kept->version = version;

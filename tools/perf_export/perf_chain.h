@@ -33,6 +33,12 @@ void perf_chain_finish(struct perf_chain *chain);
  * places. A stack deeper than a record holds is cut, and shows the cut as skipped. */
 void perf_chain_set_stack(struct perf_chain *chain, struct perf_space *space,
 			  const struct profile_sample_info *sample);
+/* Hints, with no effect but on time: of large results much of that of perf_chain_set_stack is
+ * waiting for memory. The stack is wanted some stacks later; then, soon. */
+void perf_chain_expect(const struct perf_chain *chain, struct perf_space *space,
+		       const struct profile_sample_info *sample);
+void perf_chain_expect_soon(const struct perf_chain *chain, struct perf_space *space,
+			    const struct profile_sample_info *sample);
 void perf_chain_set_gap(struct perf_chain *chain, enum profile_gap gap);
 
 /* Writes the names of the reserved addresses, and of the kernel's functions in stacks. */

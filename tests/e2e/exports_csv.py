@@ -8,6 +8,7 @@ import sys
 import time
 
 import support as s
+import timeline_exports
 
 PYTHON_WORK = '''
 import subprocess, sys
@@ -172,15 +173,15 @@ def check_call_tree(what, result):
   s.check(seen[0][0] == ('Total',) and seen[0][2] == '[Unknown]', f'{what}: begins with the total', seen[0])
 
 
-def measure(command, what, **options):
+def measure(what, collect):
   began = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
-  got = s.collect_well(command, what=what, **options)
-  check_result(what, got.result, began, time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))
-  return got.result
+  result = collect()
+  check_result(what, result, began, time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))
+  return result
 
 
 def threads():
-  result = measure([s.target('demo')], 'threads')
+  result = measure('threads', lambda: s.collect_well([s.target('demo')], what='threads').result)
   whole, part = export('whole', result), export('part', result, '--from', '0.2s', '--to', '0.5s')
   times = [int(row[column]) for row in part['running'].rows + part['threads'].rows for column in (1, 2)]
   s.check(not times or max(times) - min(times) <= 300000000, 'a part of the time', f'{len(part["running"].rows)} intervals')
@@ -188,6 +189,10 @@ def threads():
   one = export('one', result, '--filter', f'thread={name}')
   s.check({row[0] for row in one['threads'].rows} == {f'Thread {name}'} and
           one['running'].rows == [row for row in whole['running'].rows if row[3:] == one['threads'].rows[0][3:]], 'one thread', name)
+
+
+def cplusplus():
+  measure('c++', timeline_exports.collect_cplusplus)
 
 
 def states():
@@ -225,14 +230,14 @@ def children():
   script = s.scratch('work.py')
   with open(script, 'w', encoding='ascii') as file:
     file.write(PYTHON_WORK)
-  measure([sys.executable, script], 'children')
+  measure('children', lambda: s.collect_well([sys.executable, script], what='children').result)
 
 
 def generated_code():
   if not any(os.access(os.path.join(folder, 'node'), os.X_OK) for folder in os.environ['PATH'].split(':')):
     s.skip('generated code', 'node is not installed')
     return
-  measure(['node', '-e', NODE_WORK], 'generated code')
+  measure('generated code', lambda: s.collect_well(['node', '-e', NODE_WORK], what='generated code').result)
 
 
 def round_trip():
@@ -304,7 +309,7 @@ def wrong_uses():
 
 def main():
   s.start()
-  for part in (threads, states, children, generated_code, round_trip, wrong_uses):
+  for part in (threads, cplusplus, states, children, generated_code, round_trip, wrong_uses):
     with s.section(part.__name__):
       part()
   s.finish()

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import support as s
+import timeline_exports
 
 SPECIAL = {s.KERNEL, '[No sample]', '[Unknown frame(s)]', '[Skipped frame(s)]', '[Guessed frame(s)]'}
 
@@ -68,10 +69,10 @@ def plain(name):
   return name.replace('__GI_', '').lstrip('_').replace('memmove', 'memcpy')
 
 
-def rows_by_thread(result, kind):
+def rows_by_thread(result, kind, *options):
   """A report of each thread, whose own account the report then spreads over its own samples, as the export does."""
   return [row for thread in s.report(result, 'threads') if thread['TID']  # else the time of no known thread
-          for row in s.report(result, kind, '--call-stack-mode', 'all', '--filter', f'tid={thread["TID"]}')]
+          for row in s.report(result, kind, '--call-stack-mode', 'all', '--filter', f'tid={thread["TID"]}', *options)]
 
 
 def check_modules(what, result, samples):
@@ -88,7 +89,7 @@ def check_modules(what, result, samples):
 
 def check_functions(what, result, samples, names):
   seen = shares((frames[0][0], ns) for _, _, ns, frames in samples)
-  rows = rows_by_thread(result, 'hotspots')
+  rows = rows_by_thread(result, 'hotspots', '--inline', 'off')
   expected = shares((row['Function'], float(row['CPU Time'])) for row in rows)
   for name in names(expected):
     s.check_share(f'{what}: share of {name}', seen.get(name, 0), expected.get(name, 0), 0.1)
@@ -163,6 +164,14 @@ def threads():
     piped = perf('pipe', 'report', '--stdio', '--no-children', '-g', 'none', '-i', '-', stdin=pipe.stdout)
   rows = [line for line in piped.splitlines() if line.endswith((' mandelbrot_pixel', ' hash_bytes'))]
   s.check(len(rows) == 2, 'a pipe gets the pipe form', rows)
+
+
+def cplusplus():
+  """Threads of C++, with templates and inlined functions."""
+  largest = lambda expected: [name for name, share in expected.items() if share >= 5 and name.startswith('work<')]
+  data, samples, _ = check_result('c++', timeline_exports.collect_cplusplus(), largest)
+  s.check({'work<int>', 'work<char>'} <= {frames[0][0] for _, _, _, frames in samples} and len({tid for _, tid, _, _ in samples}) >= 4,
+          'c++: threads and templates', os.path.basename(data))
 
 
 def processes():
@@ -318,7 +327,7 @@ def check_waits(result, back, data, waits):
 
 
 s.start()
-for part in (threads, processes, module_copies, generated_code, kernel_frames, states_and_waits):
+for part in (threads, cplusplus, processes, module_copies, generated_code, kernel_frames, states_and_waits):
   with s.section(part.__name__):
     part()
 s.finish()

@@ -34,9 +34,9 @@ static const struct report reports[] = {
 	 TALLY_BY_THREAD, .print = report_wall_print, .explain = report_explain_wall,
 	 .is_of_time = true},
 	{"tasks", "imported tasks and frames: times, CPU time and functions inside",
-	 TALLY_BY_THREAD, .print = report_tasks_print},
+	 TALLY_BY_THREAD, .print = report_tasks_print, .explain = report_explain_tasks},
 	{"counters", "imported counters: values by process and thread", 0,
-	 .print = report_counters_print},
+	 .print = report_counters_print, .explain = report_explain_counters},
 	{"quality", "how complete the stacks are, by module and thread, and what would help",
 	 TALLY_BY_THREAD | TALLY_BY_REASON, .print = report_quality_print},
 };

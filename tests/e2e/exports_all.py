@@ -175,6 +175,8 @@ def check_hostile(result):
   unknown = s.run_tool('tbconvert', 'export', '--to', 'nothing', result, check_status=False)
   s.check(unknown.returncode == 2 and unknown.stderr.count('\n') == 1 and all(name in unknown.stderr for name in listed),
           'an unknown format names all', unknown.stderr.strip())
+  other = s.run_tool('tbconvert', 'export', '--to', 'folded', '--event', 'other', result, check_status=False)
+  s.check(other.returncode == 1 and 'leave out --event other' in other.stderr, 'an event that is not there', other.stderr.strip())
   for name in listed:
     reader, needed = FORMATS[name]
     wrong = []
@@ -296,6 +298,11 @@ def check_progress(result):
   os.close(terminal)
   shown = s.read_to_end(controller)
   s.check(b'Exporting [' in shown and shown.endswith(b'\r\x1b[K'), 'a terminal shows a bar, and then none', shown[-30:])
+  controller, terminal = pty.openpty()
+  subprocess.run([*command[:-2], s.scratch('nowhere/text'), result], stderr=terminal, check=False)
+  os.close(terminal)
+  shown = s.read_to_end(controller)
+  s.check(b'\r\x1b[Ktbconvert: cannot write ' in shown, 'a message stands on its own', shown[-90:])
   s.check(subprocess.run(command, capture_output=True, check=True).stderr == b'', 'a pipe shows none')
 
 

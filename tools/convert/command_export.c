@@ -243,14 +243,15 @@ static bool wants_wall(const struct export_request *request, const struct profil
 							      : is_beyond_samples(request);
 }
 
-/* Where the samples are of one event, --event is only its name in perf. Returns 0, or the exit
- * status. */
+/* Where the samples are of one event, --event is its name in perf. Returns 0, or the exit status.
+ */
 static int choose_event(struct profile_reader *reader, const char *path,
 			const struct export_request *request)
 {
 	bool has_several = profile_reader_event_count(reader) > 0;
+	bool is_choice = has_several || !request->format->names_event;
 	int status = sampled_result_choose_event(reader, path,
-						 has_several ? request->options.event : NULL);
+						 is_choice ? request->options.event : NULL);
 	if (status != 0 || !has_several || !is_beyond_samples(request) ||
 	    !profile_reader_counted_event(reader))
 		return status;
@@ -414,6 +415,7 @@ static int export_result(const char *path, const struct export_request *request)
 	interrupt_watch_with(&exporting.interrupt, LAST_WORDS, NULL, NULL);
 	int status = read_result(&exporting);
 	interrupt_hold(&exporting.interrupt);
+	progress_hide(&exporting.progress);
 	if (status == 0) {
 		status = request->modules ? copy_modules(&exporting) : 0;
 		if (status == 0)

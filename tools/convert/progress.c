@@ -31,9 +31,15 @@ void progress_update(struct progress *progress, uint64_t done)
 	progress->is_drawn = true;
 }
 
-void progress_end(struct progress *progress)
+void progress_hide(struct progress *progress)
 {
 	if (progress->is_drawn)
 		fputs("\r\033[K", stderr);
+	progress->is_drawn = false;
+}
+
+void progress_end(struct progress *progress)
+{
+	progress_hide(progress);
 	progress->is_on = false;
 }

@@ -17,7 +17,9 @@ struct progress {
 
 void progress_begin(struct progress *progress, const char *what, uint64_t total);
 void progress_update(struct progress *progress, uint64_t done);
-/* Takes the bar away. */
+/* Takes the bar away until the next update: before a message. */
+void progress_hide(struct progress *progress);
+/* Takes the bar away for good. */
 void progress_end(struct progress *progress);
 
 #endif

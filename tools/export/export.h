@@ -47,6 +47,7 @@ struct export_format {
 	/* Its readers look for functions in the files of the result's modules, which may go with
 	 * it. */
 	bool wants_modules;
+	bool names_event; /* export_options.event is the name of the only event, too */
 	/* Returns the reader's code; errors of the stream show in ferror. */
 	TBRW_U32(*write)
 	(struct weighted_stacks *stacks, const struct export_options *options, FILE *stream);

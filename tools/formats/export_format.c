@@ -12,7 +12,7 @@ static const struct export_format formats[] = {
 	{"folded", "folded stacks for flame graphs", TALLY_BY_PROCESS,
 	 .weights = EXPORT_WEIGHTS_ONE, .write = export_folded_write},
 	{"perf", "perf.data for perf, and for vtune -import", TALLY_ONE_BY_ONE, .is_binary = true,
-	 .wants_modules = true, .write = export_perf_write},
+	 .wants_modules = true, .names_event = true, .write = export_perf_write},
 	{"pprof", "profile.proto in gzip, for go tool pprof and its like",
 	 TALLY_BY_THREAD | TALLY_BY_REASON | TALLY_POOLED, .weights = EXPORT_WEIGHTS_ALL,
 	 .is_binary = true, .write = export_pprof_write},

@@ -61,6 +61,9 @@ char *report_explain_miss(const struct report_input *input);
 /* Likewise, where the result has no waits, or no states of threads, or the filter leaves none. */
 char *report_explain_waits(const struct report_input *input);
 char *report_explain_wall(const struct report_input *input);
+/* Likewise, where no tasks, or no counters, were imported. */
+char *report_explain_tasks(const struct report_input *input);
+char *report_explain_counters(const struct report_input *input);
 /* Likewise for reports of threads' states. */
 char *report_explain_states(const struct report_input *input);
 

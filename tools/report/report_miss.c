@@ -140,6 +140,32 @@ char *report_explain_states(const struct report_input *input)
 	return explain_conditions(input);
 }
 
+static bool has_series(const struct report_input *input, uint32_t first, uint32_t last)
+{
+	for (uint32_t i = 0; i < profile_reader_series_count(input->reader); i++) {
+		uint32_t kind = profile_reader_series(input->reader, i)->kind;
+		if (kind >= first && kind <= last)
+			return true;
+	}
+	return false;
+}
+
+char *report_explain_tasks(const struct report_input *input)
+{
+	if (has_series(input, PROFILE_SERIES_FRAME, PROFILE_SERIES_TASK))
+		return report_explain_miss(input);
+	return xalloc_text("no tasks or frames were imported; add them with tbconvert import "
+			   "RESULT FILE, or tbcollect --custom-collector");
+}
+
+char *report_explain_counters(const struct report_input *input)
+{
+	if (has_series(input, PROFILE_SERIES_COUNT, PROFILE_SERIES_INST))
+		return report_explain_miss(input);
+	return xalloc_text("no counters were imported; add them with tbconvert import RESULT "
+			   "FILE, or tbcollect --custom-collector");
+}
+
 char *report_explain_waits(const struct report_input *input)
 {
 	if (profile_reader_wait_sources(input->reader) == 0)

@@ -146,6 +146,25 @@ START_TEST(slowest)
 }
 END_TEST
 
+static TBRW_U32 explain(const struct report_input *input, FILE *stream, unsigned width)
+{
+	char *no_tasks = report_explain_tasks(input);
+	char *no_counters = report_explain_counters(input);
+	(void)width;
+	fprintf(stream, "%.20s, %.20s", no_tasks ? no_tasks : "", no_counters ? no_counters : "");
+	free(no_tasks);
+	free(no_counters);
+	return VT_SUCCESS;
+}
+
+START_TEST(without_any)
+{
+	expect(explain, TALLY_BY_THREAD, NULL, NULL, ", ");
+	build_result_write(build_path, &result);
+	expect(explain, TALLY_BY_THREAD, NULL, NULL, "no tasks or frames w, no counters were imp");
+}
+END_TEST
+
 /* A sum of hostile intervals ends at the largest number. */
 START_TEST(endless)
 {
@@ -338,6 +357,7 @@ int main(void)
 	TCase *cases = tcase_create("all");
 	tcase_add_checked_fixture(cases, set_up, build_tear_down);
 	tcase_set_timeout(cases, 60);
+	tcase_add_test(cases, without_any);
 	tcase_add_test(cases, endless);
 	tcase_add_test(cases, by_name);
 	tcase_add_test(cases, slow_ones);

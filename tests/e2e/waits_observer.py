@@ -144,6 +144,16 @@ def stopped(uid):
   check(time + states['stopped_s'] >= 0.98, 'stopped: its time', f'{time:.3f} s, stopped {states["stopped_s"]:.3f} s')
 
 
+def killed(uid):
+  """Killed in the midst of a wait: it lasts until then."""
+  got = support.collect(['timeout', '-s', 'KILL', '1', 'sleep', '5'], options=OBSERVED, uid=uid, interval='10ms')
+  rows = [row for row in support.report(got.result, 'waits') if row['Type'] == 'Sleep']
+  time, elapsed = sum(float(row['Wait Time']) for row in rows), support.summary(got.result)['elapsed_s']
+  check(len(rows) == 1 and int(rows[0]['Wait Count']) == 1, 'killed: one wait', [row['Wait Count'] for row in rows])
+  # timeout sets its timer before sleep begins, and that one has to be loaded.
+  check(0.5 - got.steal <= time <= elapsed, 'killed: its time', f'{time:.4f} s of {elapsed:.4f} s')
+
+
 def state_of(pid):
   with open(f'/proc/{pid}/stat', encoding='utf-8', errors='replace') as file:
     return file.read().rpartition(')')[2].split()[0]
@@ -166,6 +176,8 @@ def main():
     hidden(uid)
   with section('stopped'):
     stopped(uid)
+  with section('killed'):
+    killed(uid)
   support.finish()
 
 

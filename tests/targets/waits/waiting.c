@@ -400,8 +400,10 @@ static uint64_t wait_in_child(struct pair *pair)
 	pid_t child = fork();
 	if (child == 0) {
 		uint64_t begin = now_ns();
+		uint64_t cpu = work_thread_ns();
 		take_inherited(pair->ms);
-		wait_ns = now_ns() - begin;
+		/* A new process copies its pages before it blocks, and after. */
+		wait_ns = now_ns() - begin - (work_thread_ns() - cpu);
 		_exit(write(channel[1], &wait_ns, sizeof(wait_ns)) != sizeof(wait_ns));
 	}
 	pair->waiter_tid = (uint32_t)child;

@@ -79,8 +79,8 @@ enum uw_stop {
 
 /* How the walk got from the previous (inner) frame to this one. */
 enum uw_source {
-	UW_SOURCE_SAMPLE, /* the sampled registers: the leaf */
-	UW_SOURCE_CFI,
+	UW_SOURCE_SAMPLE,        /* the sampled registers: the leaf */
+	UW_SOURCE_CFI,           /* call frame information, or Go's table */
 	UW_SOURCE_FRAME_POINTER, /* by convention: a frame pointer, or for a leaf without CFI the
 				    return address on top of the stack, each strictly checked */
 	UW_SOURCE_COUNT
@@ -142,12 +142,12 @@ size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t si
 
 /*
  * Separate debug files. A module "lacks info" when hardly any of its code has unwind information
- * (no .eh_frame but for the C library's start files, no .debug_frame). Such a module may be given
- * the .debug_frame of its separate debug file. The caller finds the debug file: by convention, by a
- * name made of the build-id, or by the debug link's, which is a file name, never a path.
- * uw_module_debug_link returns the name's length without the NUL, and the link's CRC-32 of the
- * whole debug file; 0: there is no link, or the name does not fit. Both calls read from the
- * module's file: ask only when the answer is needed.
+ * (no .eh_frame but for the C library's start files, no .debug_frame, no table of Go's). Such a
+ * module may be given the .debug_frame of its separate debug file. The caller finds the debug file:
+ * by convention, by a name made of the build-id, or by the debug link's, which is a file name,
+ * never a path. uw_module_debug_link returns the name's length without the NUL, and the link's
+ * CRC-32 of the whole debug file; 0: there is no link, or the name does not fit. Both calls read
+ * from the module's file: ask only when the answer is needed.
  */
 bool uw_module_lacks_info(struct uw_module *module);
 size_t uw_module_debug_link(struct uw_module *module, char *name, size_t size, uint32_t *crc);

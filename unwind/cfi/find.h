@@ -7,8 +7,7 @@
 #ifndef UNWIND_CFI_FIND_H
 #define UNWIND_CFI_FIND_H
 
-#include "unwind/cfi/lazy_section.h"
-#include "unwind/elf/cursor.h"
+#include "unwind/elf/elf.h"
 #include "unwind/unwind.h"
 
 /* An FDE by the address of its code: an index for modules without a usable search table. */

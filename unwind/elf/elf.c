@@ -84,6 +84,7 @@ void uw_elf_finish(struct uw_elf *elf)
 {
 	if (elf->fd >= 0)
 		close(elf->fd);
-	free(elf->image);
+	if (!elf->borrows)
+		free(elf->image);
 	free(elf->segments);
 }

@@ -3,6 +3,7 @@
 #define UNWIND_ELF_ELF_H
 
 #include "unwind/elf/cursor.h"
+#include "unwind/elf/lazy_section.h"
 #include "unwind/unwind.h"
 #include <elf.h>
 #include <time.h>
@@ -36,7 +37,8 @@ enum uw_compression {
 
 struct uw_elf {
 	int fd;         /* owned duplicate, or -1 for an image in memory */
-	uint8_t *image; /* owned; NULL for a file */
+	uint8_t *image; /* NULL for a file */
+	bool borrows;   /* the image; else it is owned */
 	uint64_t size;
 	struct timespec modified; /* the file, as of its opening */
 	Elf64_Ehdr header;        /* of a 32-bit file: widened */
@@ -45,6 +47,8 @@ struct uw_elf {
 	struct uw_segment *segments; /* owned */
 	size_t segment_count;
 	struct uw_piece eh_frame_hdr; /* PT_GNU_EH_FRAME */
+	struct uw_piece relro;        /* PT_GNU_RELRO: constant once the file is relocated */
+	bool is_go;                   /* a note says so */
 	uint8_t build_id[UW_BUILD_ID_MAX];
 	size_t build_id_size;
 	/* From section headers; valid if has_sections. */
@@ -53,6 +57,7 @@ struct uw_elf {
 	struct uw_piece debug_frame;            /* section .debug_frame, as stored in the file */
 	enum uw_compression debug_frame_packed; /* compression of debug_frame */
 	struct uw_piece debug_link;             /* section .gnu_debuglink */
+	struct uw_piece go_table; /* section .gopclntab; with relocations .data.rel.ro.gopclntab */
 };
 
 /*
@@ -63,6 +68,9 @@ struct uw_elf {
 int uw_elf_open(struct uw_elf *elf, int fd);
 int uw_elf_from_memory(struct uw_elf *elf, const void *bytes, size_t size);
 void uw_elf_finish(struct uw_elf *elf);
+
+/* As uw_elf_from_memory, without a copy: the image must outlive elf. */
+int uw_elf_borrow(struct uw_elf *elf, const void *bytes, size_t size);
 
 /* Reads the section headers, once. Sections are optional at run time: a malformed table only means
  * less information. */

@@ -12,12 +12,13 @@
 
 enum {
 	SEGMENTS_MAX = 4096, /* program headers read at most */
-	SECTION_NAME_MAX = 16,
+	SECTION_NAME_MAX = 24,
 	NOTES_SIZE_MAX = 256 * 1024, /* of all notes of a file; build-ids stand among the first */
 	NOTES_SIZE_MIN = 1024        /* counted for a place with notes, at least */
 };
 
-static_assert(sizeof(".gnu_debuglink") <= SECTION_NAME_MAX, "the longest name of take_section");
+static_assert(sizeof(".data.rel.ro.gopclntab") <= SECTION_NAME_MAX,
+	      "the longest name of take_section");
 
 /* State of reading one file's headers, which are read in up to three places at a time. */
 struct parse {
@@ -26,31 +27,32 @@ struct parse {
 	uint64_t notes_left; /* bytes that may still be read */
 };
 
-/* Takes the note, with its name at offset, if it is the build-id; false: it is not. */
-static bool take_note(struct parse *parse, const Elf64_Nhdr *note, uint64_t offset)
+/* Takes the note, with its name at offset, if it is the build-id or by Go's linker. */
+static void take_note(struct parse *parse, const Elf64_Nhdr *note, uint64_t offset)
 {
 	struct uw_elf *elf = parse->elf;
 	char name[4];
 
+	if (note->n_namesz != sizeof(name) ||
+	    !uw_window_read(elf, &parse->notes, offset, name, sizeof(name)))
+		return;
+	if (memcmp(name, "Go\0", sizeof(name)) == 0)
+		elf->is_go = true;
 	if (note->n_type != NT_GNU_BUILD_ID || note->n_descsz == 0 ||
-	    note->n_descsz > UW_BUILD_ID_MAX || note->n_namesz != sizeof(name) ||
-	    !uw_window_read(elf, &parse->notes, offset, name, sizeof(name)) ||
+	    note->n_descsz > UW_BUILD_ID_MAX || elf->build_id_size != 0 ||
 	    memcmp(name, ELF_NOTE_GNU, sizeof(name)) != 0)
-		return false;
+		return;
 	if (uw_window_read(elf, &parse->notes, offset + sizeof(name), elf->build_id,
 			   note->n_descsz))
 		elf->build_id_size = note->n_descsz;
-	return true;
 }
 
-/* Takes the build-id from the notes in [offset, offset + size); notes are 4-byte aligned, and those
+/* Takes what is known of the notes in [offset, offset + size); notes are 4-byte aligned, and those
  * with other alignment (8: .note.gnu.property) stand in segments of their own. */
 static void read_notes(struct parse *parse, uint64_t offset, uint64_t size)
 {
 	Elf64_Nhdr note;
 
-	if (parse->elf->build_id_size != 0)
-		return;
 	if (size > parse->notes_left)
 		size = parse->notes_left;
 	uint64_t cost = size > NOTES_SIZE_MIN ? size : NOTES_SIZE_MIN;
@@ -62,8 +64,9 @@ static void read_notes(struct parse *parse, uint64_t offset, uint64_t size)
 			return;
 		total += ((uint64_t)note.n_namesz + 3) & ~UINT64_C(3);
 		total += ((uint64_t)note.n_descsz + 3) & ~UINT64_C(3);
-		if (total > size || take_note(parse, &note, offset + sizeof(note)))
+		if (total > size)
 			return;
+		take_note(parse, &note, offset + sizeof(note));
 		offset += total;
 		size -= total;
 	}
@@ -132,16 +135,18 @@ static void add_segment(struct uw_elf *elf, const Elf64_Phdr *phdr)
 static void take_phdr(struct parse *parse, const Elf64_Phdr *phdr)
 {
 	struct uw_elf *elf = parse->elf;
+	struct uw_piece piece = {.offset = phdr->p_offset,
+				 .size = clip_to_file(elf, phdr->p_offset, phdr->p_filesz),
+				 .rva = phdr->p_vaddr};
 
 	if (phdr->p_type == PT_LOAD)
 		add_segment(elf, phdr);
 	else if (phdr->p_type == PT_NOTE)
 		read_notes(parse, phdr->p_offset, phdr->p_filesz);
 	else if (phdr->p_type == PT_GNU_EH_FRAME)
-		elf->eh_frame_hdr =
-			(struct uw_piece){.offset = phdr->p_offset,
-					  .size = clip_to_file(elf, phdr->p_offset, phdr->p_filesz),
-					  .rva = phdr->p_vaddr};
+		elf->eh_frame_hdr = piece;
+	else if (phdr->p_type == PT_GNU_RELRO)
+		elf->relro = piece;
 }
 
 static int read_segments(struct parse *parse)
@@ -175,6 +180,8 @@ static void take_section(struct uw_elf *elf, const Elf64_Shdr *shdr, const char 
 		elf->eh_frame = piece;
 	if (strcmp(name, ".gnu_debuglink") == 0)
 		elf->debug_link = piece;
+	if (strcmp(name, ".gopclntab") == 0 || strcmp(name, ".data.rel.ro.gopclntab") == 0)
+		elf->go_table = piece;
 	if (strcmp(name, ".debug_frame") == 0) {
 		elf->debug_frame = piece;
 		elf->debug_frame_packed =
@@ -281,5 +288,15 @@ int uw_elf_from_memory(struct uw_elf *elf, const void *bytes, size_t size)
 		return -1;
 	if (size > 0)
 		memcpy(elf->image, bytes, size);
+	return parse_elf(elf);
+}
+
+int uw_elf_borrow(struct uw_elf *elf, const void *bytes, size_t size)
+{
+	/* Read only: nothing writes to an image. */
+	*elf = (struct uw_elf){.fd = -1,
+			       .size = size,
+			       .image = (uint8_t *)(uintptr_t)bytes,
+			       .borrows = true};
 	return parse_elf(elf);
 }

@@ -78,13 +78,14 @@ static int open_cfi(struct uw_module *module)
 	if (uw_elf_copy(&module->elf, &module->elf.eh_frame_hdr, &module->hdr_bytes, &hdr) < 0)
 		return -1;
 	struct uw_piece frame = find_frame_piece(&module->elf, &hdr);
-	if (uw_cfi_open(&module->cfi, &module->elf, &frame, &hdr) < 0)
+	if (uw_cfi_open(&module->cfi, &module->elf, &frame, &hdr) < 0 ||
+	    uw_go_open_named(&module->go, &module->elf) < 0)
 		return -1;
 	if (!is_sparse(module))
 		return 0;
 	if (uw_module_take_debug(module, &module->elf) < 0)
 		return -1;
-	module->lacks_info = !module->debug_bytes;
+	module->lacks_info = !module->debug_bytes && module->go.span.size == 0;
 	return 0;
 }
 
@@ -93,6 +94,7 @@ static void drop_info(struct uw_module *module)
 {
 	uw_cfi_finish(&module->cfi);
 	uw_cfi_finish(&module->debug);
+	uw_go_finish(&module->go);
 	free(module->debug_bytes);
 	free(module->hdr_bytes);
 	module->cfi = module->debug = (struct uw_cfi){.arch = module->elf.arch};
@@ -105,6 +107,17 @@ void uw_module_load_now(struct uw_module *module)
 	if (open_cfi(module) < 0)
 		drop_info(module);
 	module->is_loaded = true;
+}
+
+bool uw_module_search_go(struct uw_module *module)
+{
+	assert(module->is_loaded);
+	if (module->is_go_searched || module->go.span.size > 0)
+		return false;
+	module->is_go_searched = true;
+	if (uw_go_open_searched(&module->go, &module->elf) < 0)
+		uw_go_finish(&module->go);
+	return module->go.span.size > 0;
 }
 
 /* Whether the size of .eh_frame and the head of its search table alone show enough unwind

@@ -4,6 +4,7 @@
 
 #include "unwind/cfi/find.h"
 #include "unwind/elf/elf.h"
+#include "unwind/go/table.h"
 
 struct uw_module {
 	unsigned references;
@@ -13,9 +14,11 @@ struct uw_module {
 	struct uw_cfi debug;  /* .debug_frame beside an .eh_frame of little code; size 0: none */
 	uint8_t *hdr_bytes;   /* owned copy of .eh_frame_hdr */
 	uint8_t *debug_bytes; /* owned copy of .debug_frame */
+	struct uw_go go;      /* Go's table of functions; empty: there is none */
 	bool lacks_info;      /* neither of them describes much of the code */
 	bool has_refused;     /* a .debug_frame could not be inflated */
 	bool is_loaded;
+	bool is_go_searched; /* for a table of Go's that no section is named after */
 };
 
 /*
@@ -35,6 +38,10 @@ static inline void uw_module_load(struct uw_module *module)
  * file. Returns 0, also for an absent or unreadable .debug_frame, or -1: out of memory.
  */
 int uw_module_take_debug(struct uw_module *module, const struct uw_elf *elf);
+
+/* Looks for a table of Go's in a loaded module without one, once. true: it is found now. Out of
+ * memory: there is none. */
+bool uw_module_search_go(struct uw_module *module);
 
 /* Finds the FDE of rva in cfi, then in debug; results as uw_cfi_find. */
 enum uw_cfi_result uw_module_find(const struct uw_module *module, uint64_t rva, struct uw_fde *fde,

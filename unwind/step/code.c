@@ -4,6 +4,7 @@
 #include "unwind/frame/machine.h"
 #include "unwind/module/module.h"
 #include "unwind/space/space.h"
+#include "unwind/step/go_code.h"
 #include "unwind/x86/stack_switch.h"
 #include <assert.h>
 #include <string.h>
@@ -138,11 +139,38 @@ static enum uw_code_kind kind_of_row(const struct uw_module *module, const struc
 	return UW_CODE_COMMON;
 }
 
+/* The kind of code that Go's table describes; UW_CODE_NONE: it does not. */
+static enum uw_code_kind kind_of_go(struct uw_space *space, const struct uw_module *module,
+				    bool exact, uint32_t *effort, struct uw_code *code,
+				    struct uw_saved *saved)
+{
+	struct uw_go_code found;
+
+	if (!uw_go_code_find(module, code->rva, exact, effort, &found))
+		return UW_CODE_NONE;
+	/* The frame that the kernel made for a handler, as in find_kind and kind_without_cfi. */
+	uint64_t at = code->rva - found.start + !exact;
+	if (exact && (at == 0 || at == 7) && code_is_sigreturn(space, code->ip - at))
+		return UW_CODE_SIGRETURN;
+	if (!exact && code->rva + 1 == found.end && code_is_sigreturn(space, code->ip))
+		return UW_CODE_SIGRETURN;
+	set_function(code, found.start);
+	if (!exact && at == 1 && code_is_goexit(space, code->ip))
+		return UW_CODE_ROOT;
+	if (found.kind != UW_CODE_COMMON)
+		return found.kind;
+	if (is_spent(*effort))
+		return UW_CODE_BAD;
+	take_rules(code, saved, &found.rules);
+	return UW_CODE_COMMON;
+}
+
 static enum uw_code_kind find_kind(struct uw_space *space, bool exact, uint32_t *effort,
 				   struct uw_code *code, struct uw_saved *saved)
 {
 	uint64_t lookup = code->ip - !exact;
 	const struct uw_mapping *mapping = uw_space_lookup(space, lookup);
+	enum uw_code_kind kind;
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 
@@ -156,8 +184,15 @@ static enum uw_code_kind find_kind(struct uw_space *space, bool exact, uint32_t 
 	if (is_spent(*effort))
 		return UW_CODE_BAD;
 	uw_module_load(module);
+	kind = kind_of_go(space, module, exact, effort, code, saved);
+	if (kind != UW_CODE_NONE)
+		return kind;
 	switch (uw_module_find(module, code->rva, &fde, &gap)) {
 	case UW_CFI_NONE:
+		if (uw_module_search_go(module))
+			kind = kind_of_go(space, module, exact, effort, code, saved);
+		if (kind != UW_CODE_NONE)
+			return kind;
 		return kind_without_cfi(space, module, code->ip, exact, code->rva, &gap);
 	case UW_CFI_BAD:
 		return UW_CODE_BAD;

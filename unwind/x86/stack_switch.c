@@ -90,25 +90,33 @@ static bool cfa_stays(const struct uw_fde *fde, uint64_t start, uint64_t end, ui
 	       before.cfa.offset == after.cfa.offset;
 }
 
-bool uw_stack_is_switched(const struct uw_elf *elf, const struct uw_fde *fde, uint64_t rva,
-			  bool exact, uint32_t *effort)
+bool uw_stack_is_loaded(const struct uw_elf *elf, const struct uw_code_range *function,
+			uint64_t rva, bool exact, struct uw_code_range *load)
 {
 	struct sweep sweep = {.load = NOT_LOADED};
-	uint64_t at = rva - fde->start, left = fde->end - rva, load, loaded;
+	uint64_t at = rva - function->start, left = function->end - rva;
 
 	if (at > BEFORE_MAX)
 		return false;
 	sweep.size = at + (!exact ? 0 : left < AFTER_MAX ? left : AFTER_MAX);
-	if (!uw_elf_read_constant(elf, fde->start, sweep.bytes, sweep.size))
+	if (!uw_elf_read_constant(elf, function->start, sweep.bytes, sweep.size))
 		return false;
 	while (sweep.offset < at)
 		if (!take_instruction(&sweep))
 			return false;
 	if (sweep.offset != at || sweep.load == NOT_LOADED)
 		return false;
-	load = fde->start + (uint64_t)sweep.load;
-	loaded = fde->start + sweep.loaded;
-	if (exact ? !leaves_stack(&sweep) : sweep.last != UW_INSTRUCTION_CALL)
-		return false;
-	return cfa_stays(fde, load, loaded, effort);
+	load->start = function->start + (uint64_t)sweep.load;
+	load->end = function->start + sweep.loaded;
+	return exact ? leaves_stack(&sweep) : sweep.last == UW_INSTRUCTION_CALL;
+}
+
+bool uw_stack_is_switched(const struct uw_elf *elf, const struct uw_fde *fde, uint64_t rva,
+			  bool exact, uint32_t *effort)
+{
+	const struct uw_code_range function = {fde->start, fde->end};
+	struct uw_code_range load;
+
+	return uw_stack_is_loaded(elf, &function, rva, exact, &load) &&
+	       cfa_stays(fde, load.start, load.end, effort);
 }

@@ -20,15 +20,26 @@ static inline bool uw_stack_may_switch(const struct uw_fde *fde)
 	return fde->cfi->is_debug && fde->cfi->arch == UW_ARCH_X86_64;
 }
 
+/* Code of a function: ELF virtual addresses [start, end). */
+struct uw_code_range {
+	uint64_t start, end;
+};
+
 /*
- * Whether the code at rva (a return address unless exact) runs on a stack that it loaded itself,
- * although by the x86-64 fde the CFA's distance to the stack pointer does not change there. True
- * only on proof: all instructions from the function's start on are known, and a straight line,
- * joined by no jump from before, leads from the load of the stack pointer to the call that returns
- * to rva or, if exact, through rva to a call, a jump through a register or another load. Code that
- * takes words off the new stack, or returns to an address on it, has found its own frame there.
- * *effort: as in uw_cfi_row. At most one read of the file, of some hundred bytes.
+ * Whether the x86-64 code at rva (a return address unless exact) in a function runs on a stack that
+ * it loaded itself. True only on proof: all instructions from the function's start on are known,
+ * and a straight line, joined by no jump from before, leads from the load of the stack pointer to
+ * the call that returns to rva or, if exact, through rva to a call, a jump through a register or
+ * another load. Code that takes words off the new stack, or returns to an address on it, has found
+ * its own frame there. *load: the instruction that loads the stack pointer; unwind information that
+ * knows of the load tells another distance of the CFA behind it than before. At most one read of
+ * the file, of some hundred bytes.
  */
+bool uw_stack_is_loaded(const struct uw_elf *elf, const struct uw_code_range *function,
+			uint64_t rva, bool exact, struct uw_code_range *load);
+
+/* Whether the code at rva runs on a stack that it loaded itself, although by the x86-64 fde the
+ * CFA's distance to the stack pointer does not change there. *effort: as in uw_cfi_row. */
 bool uw_stack_is_switched(const struct uw_elf *elf, const struct uw_fde *fde, uint64_t rva,
 			  bool exact, uint32_t *effort);
 

@@ -3,8 +3,8 @@
  * Unused blocks cost address space only. Never mapped: a file that shrinks costs information, not a
  * SIGBUS.
  */
-#ifndef UNWIND_CFI_LAZY_SECTION_H
-#define UNWIND_CFI_LAZY_SECTION_H
+#ifndef UNWIND_ELF_LAZY_SECTION_H
+#define UNWIND_ELF_LAZY_SECTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

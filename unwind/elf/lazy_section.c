@@ -1,4 +1,4 @@
-#include "unwind/cfi/lazy_section.h"
+#include "unwind/elf/lazy_section.h"
 
 #include "unwind/elf/elf.h"
 #include <assert.h>

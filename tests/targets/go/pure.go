@@ -1,0 +1,5 @@
+//go:build !cgo
+
+package main
+
+func viaC(n int) uint64 { return uint64(n) }

@@ -67,7 +67,7 @@ RULES = {
     'tools/perf_import': (lambda h: h.startswith('tools/') or h in TBRW_PUBLIC | PROFILE_PUBLIC | RECORDING_PUBLIC, {'libc'}),
     'tools/names': (lambda h: h.startswith('tools/'), {'libc', 'libiberty'}),
     'tools/debuginfo': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw', 'libdeflate', 'lzma'}),
-    'tools/symbols': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw'}),
+    'tools/symbols': (lambda h: h.startswith(('tools/', 'program/')) or h == 'unwind/go/source.h', {'libc', 'elf', 'libelf', 'libdw'}),
     'tools/perf_data': (lambda h: h.startswith('tools/'), {'libc', 'perf_event'}),
     'tools/table': (lambda h: h.startswith('tools/'), {'libc', 'json'}),
     'tools/otlp': (lambda h: h.startswith('tools/'), {'libc', 'protobuf'}),

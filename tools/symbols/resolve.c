@@ -4,6 +4,7 @@
 #include "tools/symbols/dwarf_inlines.h"
 #include "tools/symbols/eh_frame.h"
 #include "tools/symbols/elf_symbols.h"
+#include "tools/symbols/go_symbols.h"
 #include "tools/symbols/plt.h"
 #include "tools/symbols/sigreturn.h"
 #include <assert.h>
@@ -17,6 +18,7 @@ static void resolve_image(struct symbol_file *file, struct symbol_address *addre
 	sigreturn_resolve(file, addresses, count);
 	eh_frame_resolve(file, addresses, count);
 	dwarf_inlines_resolve(file, addresses, count);
+	go_symbols_resolve(file, addresses, count);
 	for (size_t i = 0; i < count; i++) {
 		struct symbol_entry *function = &addresses[i].function;
 		if (function->name || function->is_pseudo)

@@ -70,6 +70,14 @@ int uw_module_take_debug(struct uw_module *module, const struct uw_elf *elf)
 	return 0;
 }
 
+/* Other linkers than Go's may put the table among other things. */
+static int open_go(struct uw_module *module)
+{
+	module->is_go_searched = module->elf.is_go;
+	return module->elf.is_go ? uw_go_open_any(&module->go, &module->elf)
+				 : uw_go_open_named(&module->go, &module->elf);
+}
+
 static int open_cfi(struct uw_module *module)
 {
 	struct uw_span hdr;
@@ -78,8 +86,7 @@ static int open_cfi(struct uw_module *module)
 	if (uw_elf_copy(&module->elf, &module->elf.eh_frame_hdr, &module->hdr_bytes, &hdr) < 0)
 		return -1;
 	struct uw_piece frame = find_frame_piece(&module->elf, &hdr);
-	if (uw_cfi_open(&module->cfi, &module->elf, &frame, &hdr) < 0 ||
-	    uw_go_open_named(&module->go, &module->elf) < 0)
+	if (uw_cfi_open(&module->cfi, &module->elf, &frame, &hdr) < 0 || open_go(module) < 0)
 		return -1;
 	if (!is_sparse(module))
 		return 0;

@@ -74,6 +74,18 @@ static bool code_is_start_context(struct uw_space *space, uint64_t ip)
 	return code_is(space, ip, code, sizeof(code));
 }
 
+/* A handler returns to the first byte of the trampoline, which no call precedes: the lookup address
+ * is ip. */
+static enum uw_code_kind place_trampoline(struct uw_code *code, bool exact, enum uw_code_kind kind)
+{
+	if (exact)
+		return kind;
+	code->rva++;
+	if (code->function != UW_FUNCTION_UNKNOWN)
+		code->function++;
+	return kind;
+}
+
 /* The kind of a module's code without an FDE. */
 static enum uw_code_kind kind_without_cfi(struct uw_space *space, const struct uw_module *module,
 					  uint64_t ip, bool exact, uint64_t rva,
@@ -122,7 +134,9 @@ static enum uw_code_kind kind_of_row(const struct uw_module *module, const struc
 		return UW_CODE_BAD;
 	if (row.reg[machine->ra].kind == UW_RULE_UNDEFINED)
 		return UW_CODE_ROOT;
-	if (fde->signal || !uw_machine_pushes(machine))
+	if (fde->signal)
+		return place_trampoline(code, exact, UW_CODE_ROW);
+	if (!uw_machine_pushes(machine))
 		return UW_CODE_ROW;
 	if (uw_form_realigned(machine, &row, &rules)) {
 		take_rules(code, saved, &rules);
@@ -153,7 +167,7 @@ static enum uw_code_kind kind_of_go(struct uw_space *space, const struct uw_modu
 	if (exact && (at == 0 || at == 7) && code_is_sigreturn(space, code->ip - at))
 		return UW_CODE_SIGRETURN;
 	if (!exact && code->rva + 1 == found.end && code_is_sigreturn(space, code->ip))
-		return UW_CODE_SIGRETURN;
+		return place_trampoline(code, exact, UW_CODE_SIGRETURN);
 	set_function(code, found.start);
 	if (!exact && at == 1 && code_is_goexit(space, code->ip))
 		return UW_CODE_ROOT;
@@ -193,7 +207,8 @@ static enum uw_code_kind find_kind(struct uw_space *space, bool exact, uint32_t 
 			kind = kind_of_go(space, module, exact, effort, code, saved);
 		if (kind != UW_CODE_NONE)
 			return kind;
-		return kind_without_cfi(space, module, code->ip, exact, code->rva, &gap);
+		kind = kind_without_cfi(space, module, code->ip, exact, code->rva, &gap);
+		return kind == UW_CODE_SIGRETURN ? place_trampoline(code, exact, kind) : kind;
 	case UW_CFI_BAD:
 		return UW_CODE_BAD;
 	case UW_CFI_OK:
@@ -202,7 +217,7 @@ static enum uw_code_kind find_kind(struct uw_space *space, bool exact, uint32_t 
 	/* A signal handler returns to the first byte of the stub. The byte before a stub without
 	 * CFI may be the last one of an unrelated function. */
 	if (!exact && code->rva + 1 == fde.end && code_is_sigreturn(space, code->ip))
-		return UW_CODE_SIGRETURN;
+		return place_trampoline(code, exact, UW_CODE_SIGRETURN);
 	if (!exact && code->rva == fde.start && code_is_goexit(space, code->ip))
 		return UW_CODE_ROOT;
 	set_function(code, fde.start);

@@ -242,21 +242,10 @@ static void arrive_at_frame(struct uw_walk *walk)
 	walk->exact = walk->state.exact;
 }
 
-/* A step to an interrupted frame comes from the signal trampoline's frame. The handler returns to
- * the trampoline's first byte, and no call precedes this byte: the lookup address is ip. */
-static void place_trampoline(struct uw_walk *walk, uint64_t ip)
-{
-	struct uw_frame *frame = walk->count > 0 ? &walk->frames[walk->count - 1] : NULL;
-
-	if (frame && frame->ip == ip && !frame->exact)
-		frame->rva++;
-}
-
 /* Moves to the calling frame. Returns UW_STOP_COUNT, or why there is none. */
 static enum uw_stop take_step(struct uw_walk *walk)
 {
 	uint64_t sp = walk->sp;
-	uint64_t ip = walk->ip;
 
 	/* Most walks end here, without a look at the other registers. */
 	if (walk->code->kind == UW_CODE_ROOT)
@@ -273,10 +262,8 @@ static enum uw_stop take_step(struct uw_walk *walk)
 	if (stop != UW_STOP_COUNT)
 		return stop;
 	walk->code = find_code(walk);
-	if (walk->exact) {
-		place_trampoline(walk, ip);
+	if (walk->exact)
 		return enter_interrupted(walk, sp) ? UW_STOP_COUNT : UW_STOP_BAD_INFO;
-	}
 	return walk->code->kind == UW_CODE_UNMAPPED ? UW_STOP_BAD_INFO : UW_STOP_COUNT;
 }
 

@@ -61,6 +61,13 @@ __asm__(".text\n"
 	"mov $15, %rax\n"
 	"syscall\n"
 	".cfi_endproc\n"
+	/* 0x1090a: a label of hand-written code, right before a trampoline, 0x10910, without any
+	 * unwind information */
+	".globl labels_jump\n"
+	"labels_jump:\n"
+	".skip 0x6, 0x90\n"
+	"mov $15, %rax\n"
+	"syscall\n"
 	".skip 0x200, 0x90\n");
 
 /* Variables at known addresses (linked with --section-start=.variables=0x20000). */

@@ -49,6 +49,9 @@ START_TEST(test_labels)
 		{0x108f5, "labels_split.cold", 0x108d0, 0x20},
 		{0x10901, "__restore_rt", 0x10901, 9},
 		{0x10908, "__restore_rt", 0x10901, 9},
+		{0x1090c, "labels_jump", 0x1090a, 0},
+		{0x10910, "__restore_rt", 0x10910, 9},
+		{0x10917, "__restore_rt", 0x10910, 9},
 	};
 	expect_all(LABELS, expected, sizeof(expected) / sizeof(expected[0]));
 }
@@ -68,6 +71,7 @@ START_TEST(test_labels_stripped)
 		{0x10890, "labels_inside", 0x107a0, 0},
 		{0x108d5, NULL, 0x108d5, 0},
 		{0x10901, "__restore_rt", 0x10901, 9},
+		{0x10910, "__restore_rt", 0x10910, 9},
 	};
 	expect_all(LABELS_STRIPPED, expected, sizeof(expected) / sizeof(expected[0]));
 }

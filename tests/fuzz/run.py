@@ -118,6 +118,21 @@ def unwind_seeds(_source, _directory, folder):
     fde = struct.pack('<IIiI', 12 + len(rules), len(cie) + 4, code - (frame_rva + len(cie) + 8), 4096) + rules
     with open(f'{folder}/{word}', 'wb') as file:
       file.write(struct.pack('<B17QH', mode, *registers, len(stack)) + stack + cie + fde)
+    # Tables of Go's of the oldest form and of the newest: one function, whose frame has two words from the second byte on.
+    sizes = bytes([2, 1, 4 * word, 0xff, 0x1f, 0])
+    for form, start, pad in ((0, code, 0), (3, 0, 4)):
+      at = 'I' if form or word == 4 else 'Q'
+      head = [1, *((0, code, 128, 128, 128, 160, 192) if form else ())]
+      table = struct.pack(f'<{len(head)}{"IQ"[word == 8]}', *head)
+      index = 192 if form else 8 + len(table)
+      record = index + 3 * struct.calcsize(at)
+      table = table.ljust(index - 8, b'\0') + struct.pack(f'<3{at}', start, record - (192 if form else 0), start + 4096)
+      table += struct.pack(f'<{at}7I', start, 1, 0, 0, 1 if form else 400, 0, 0, 0) + bytes(pad + 8)
+      table = table.ljust(392, b'\0') + sizes
+      if form:
+        table = table[:153] + sizes + table[153 + len(sizes):]
+      with open(f'{folder}/go-{form}-{word}', 'wb') as file:
+        file.write(struct.pack('<B17QH', mode & 0x40 | 3, *registers, len(stack)) + stack + bytes([form]) + table)
 
 
 def unwind_debug_seeds(source, directory, folder):

@@ -37,8 +37,9 @@ enum uw_compression {
 
 struct uw_elf {
 	int fd;         /* owned duplicate, or -1 for an image in memory */
-	uint8_t *image; /* NULL for a file */
 	bool borrows;   /* the image; else it is owned */
+	bool is_go;     /* a note says so */
+	uint8_t *image; /* NULL for a file */
 	uint64_t size;
 	struct timespec modified; /* the file, as of its opening */
 	Elf64_Ehdr header;        /* of a 32-bit file: widened */
@@ -48,7 +49,6 @@ struct uw_elf {
 	size_t segment_count;
 	struct uw_piece eh_frame_hdr; /* PT_GNU_EH_FRAME */
 	struct uw_piece relro;        /* PT_GNU_RELRO: constant once the file is relocated */
-	bool is_go;                   /* a note says so */
 	uint8_t build_id[UW_BUILD_ID_MAX];
 	size_t build_id_size;
 	/* From section headers; valid if has_sections. */

@@ -25,7 +25,7 @@ static unsigned read_store(const uint8_t code[static 8], int32_t *distance)
 	if (memcmp(code, none, sizeof(none)) == 0)
 		return 4;
 	if (memcmp(code, near, sizeof(near)) == 0) {
-		*distance = (int8_t)code[4];
+		*distance = code[4] < 0x80 ? code[4] : code[4] - 0x100;
 		return 5;
 	}
 	if (memcmp(code, far, sizeof(far)) != 0)

@@ -130,5 +130,5 @@ if os.path.exists(s.target('chain-32')):
   with s.section('recovered'):
     recovered()
 else:
-  s.skip('32-bit programs', 'none were built (Debian: install gcc-multilib and configure again)')
+  s.skip('32-bit programs', 'none were built: there is no gcc-multilib, or this kernel runs none (meson setup says which)')
 s.finish()

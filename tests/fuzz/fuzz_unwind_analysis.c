@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size <= HEAD)
 		return 0;
 	struct code code = {.bytes = data + HEAD, .size = size - HEAD, .change = data[2] & 3};
-	const struct uw_analysis_source source = {&code, read_code, find_bounds};
+	const struct uw_analysis_source source = {&code, read_code, find_bounds, false};
 	code.split = code.size * (data[2] >> 2) / 64;
 	struct uw_analysis *analysis =
 		uw_analysis_run(&source, BASE + (data[0] | data[1] << 8) % code.size);

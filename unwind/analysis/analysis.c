@@ -24,6 +24,10 @@ struct uw_analysis {
 	size_t range_count, range_capacity;
 	struct uw_analysis_row *rows; /* owned; distinct */
 	size_t row_count, row_capacity;
+	uint64_t exits[UW_ANALYSIS_EXITS_MAX];
+	size_t exit_count;
+	bool exits_anywhere;
+	bool returns, is_closed, is_contradicted, keeps_alignment;
 };
 
 void uw_analysis_destroy(struct uw_analysis *analysis)
@@ -120,6 +124,13 @@ static bool take_flow(struct uw_analysis *analysis, const struct uw_flow *flow)
 	for (size_t i = 0; done && i < flow->part_count; i++)
 		done = take_part(analysis, &flow->part[i], number_of, none);
 	free(number_of);
+	memcpy(analysis->exits, flow->exits, sizeof(analysis->exits));
+	analysis->exit_count = flow->exit_count;
+	analysis->exits_anywhere = flow->exits_anywhere;
+	analysis->is_contradicted = reason_of(flow) != UW_ANALYSIS_KNOWN;
+	analysis->keeps_alignment = !flow->has_misaligned_call;
+	analysis->returns = flow->comes_back && !analysis->is_contradicted;
+	analysis->is_closed = flow->is_closed && !analysis->is_contradicted;
 	return done;
 }
 
@@ -179,4 +190,44 @@ bool uw_analysis_part(const struct uw_analysis *analysis, size_t number, uint64_
 	*start = analysis->part[number].start;
 	*end = analysis->part[number].end;
 	return true;
+}
+
+bool uw_analysis_is_closed(const struct uw_analysis *analysis)
+{
+	return analysis->is_closed;
+}
+
+bool uw_analysis_returns(const struct uw_analysis *analysis)
+{
+	return analysis->returns;
+}
+
+bool uw_analysis_is_contradicted(const struct uw_analysis *analysis)
+{
+	return analysis->is_contradicted;
+}
+
+bool uw_analysis_keeps_alignment(const struct uw_analysis *analysis)
+{
+	return analysis->keeps_alignment;
+}
+
+bool uw_analysis_exits_to(const struct uw_analysis *analysis, uint64_t target)
+{
+	for (size_t i = 0; i < analysis->exit_count; i++)
+		if (analysis->exits[i] == target)
+			return true;
+	return analysis->exits_anywhere;
+}
+
+size_t uw_analysis_exits(const struct uw_analysis *analysis, const uint64_t **targets)
+{
+	*targets = analysis->exits;
+	return analysis->exit_count;
+}
+
+size_t uw_analysis_memory(const struct uw_analysis *analysis)
+{
+	return sizeof(*analysis) + analysis->range_capacity * sizeof(*analysis->ranges) +
+	       analysis->row_capacity * sizeof(*analysis->rows);
 }

@@ -27,7 +27,9 @@ enum {
 	 * libraries with call frame information have 0.5 MB. */
 	UW_ANALYSIS_SIZE_MAX = 1024 * 1024,
 	/* A function's hot part, and what it jumps to with a frame of its own. */
-	UW_ANALYSIS_PARTS_MAX = 4
+	UW_ANALYSIS_PARTS_MAX = 12,
+	UW_ANALYSIS_EXITS_MAX = 8, /* tail calls that are told */
+	UW_ANALYSIS_EXTENT_MAX = 64 * 1024
 };
 
 /* Where code comes from. Each call may be made for any address. Tables of jumps are found at
@@ -41,6 +43,8 @@ struct uw_analysis_source {
 	/* The code around address that belongs to one function, or to one part of it: [*start,
 	 * *end), with address in it; false: there is none. */
 	bool (*bounds)(void *context, uint64_t address, uint64_t *start, uint64_t *end);
+	/* Bounds are found by a look at the code, so that one part may be taken for several. */
+	bool bounds_are_narrow;
 };
 
 /* Why an address has no row. */
@@ -78,7 +82,7 @@ struct uw_analysis_row {
 
 /*
  * Analyses the x86-64 function at start. Steps and memory are bounded by the size of its code: at
- * most 32 steps and some 10 bytes a byte of code, and 600 bytes for each distinct state. Returns
+ * most 8 steps and some 10 bytes a byte of code, and 600 bytes for each distinct state. Returns
  * NULL with errno: ENOMEM, or ENOENT if the source has no code there. Thread-safe as far as the
  * source is.
  */
@@ -89,6 +93,60 @@ void uw_analysis_destroy(struct uw_analysis *analysis); /* accepts NULL */
  * long as the analysis. */
 const struct uw_analysis_row *uw_analysis_find(const struct uw_analysis *analysis,
 					       uint64_t address);
+
+/*
+ * Whether the entry is proven: a way from it, with no call that may not return, leads to a return
+ * that finds the return address where the entry had it and all preserved registers as they were,
+ * and no other return contradicts. The rows of the addresses that are reached then hold wherever in
+ * a function the analysis began; but for a call that does not return although the code behind it
+ * looks as if.
+ */
+bool uw_analysis_is_closed(const struct uw_analysis *analysis);
+
+/* As uw_analysis_is_closed, but the way may have calls behind which padding lies, or code that is
+ * jumped to: if they do not return, and the function has no frame there, the return may be
+ * another's. */
+bool uw_analysis_returns(const struct uw_analysis *analysis);
+
+/* Whether a return contradicts, or there were too many steps. */
+bool uw_analysis_is_contradicted(const struct uw_analysis *analysis);
+
+/* Whether the stack pointer is a multiple of 16 at all calls (psABI, section 3.2.2). Compilers give
+ * that up for calls of the file's own functions at most. */
+bool uw_analysis_keeps_alignment(const struct uw_analysis *analysis);
+
+/* Whether the function ends with a tail call of target, or of a place that is not known. */
+bool uw_analysis_exits_to(const struct uw_analysis *analysis, uint64_t target);
+
+/* The tail calls of known places. Returns their number, at most UW_ANALYSIS_EXITS_MAX; *targets is
+ * valid as long as the analysis. */
+size_t uw_analysis_exits(const struct uw_analysis *analysis, const uint64_t **targets);
+
+/* The bytes of memory that the analysis takes. */
+size_t uw_analysis_memory(const struct uw_analysis *analysis);
+
+/*
+ * Where the function at start ends, before limit, if nothing tells: behind the instruction after
+ * which control does not go on, as far as no earlier one jumps over that; or behind a call that
+ * padding follows, if none jumps back over this padding. Such an end may lie too far out, or, where
+ * a table of jumps leads further, too near. is_strict: too near rather than too far; an aligned
+ * address behind a call is taken for padding. At most UW_ANALYSIS_EXTENT_MAX bytes are looked at.
+ * Returns start if there is no instruction.
+ */
+uint64_t uw_analysis_extent(const struct uw_analysis_source *source, uint64_t start, uint64_t limit,
+			    bool is_strict);
+
+/* As above of a part that is entered by jumps, which may lie among those of other functions: no
+ * further than its first call, which may not return. */
+uint64_t uw_analysis_call_end(const struct uw_analysis_source *source, uint64_t start,
+			      uint64_t limit);
+
+/* The places outside that the code from from on, up to limit or where control does not go on, jumps
+ * to: of a part that is entered by jumps, places in its function. At most max; returns their
+ * number.
+ */
+size_t uw_analysis_jumps(const struct uw_analysis_source *source, uint64_t from, uint64_t limit,
+			 uint64_t *targets, size_t max);
 
 /* The parts of the function's code: the one with its entry is number 0. false: no such part. */
 bool uw_analysis_part(const struct uw_analysis *analysis, size_t number, uint64_t *start,

@@ -80,21 +80,24 @@ static struct uw_value address_of(const struct uw_flow_state *state, const struc
 	return uw_value_add(state->reg[place->reg], place->displacement);
 }
 
-/* An entry of size bytes of a table of jumps; ANY: the place is none, or of unknown size. */
+/* An entry of size bytes of a table of jumps; ANY: the place is none. count is 0 if nothing bounds
+ * the index: the compiler took all of its values for cases. */
 static struct uw_value table_entry(const struct uw_flow_state *state, const struct uw_place *place,
 				   unsigned size)
 {
 	struct uw_value table;
 
 	if (!place->is_memory || place->index == UW_NO_GPR || place->scale != size ||
-	    state->reg[place->index].kind != UW_VALUE_BELOW || place->reg == UW_RIP_BASE)
+	    place->reg == UW_RIP_BASE)
 		return any;
 	table = place->reg == UW_NO_GPR ? uw_value_constant(place->displacement)
 					: uw_value_add(state->reg[place->reg], place->displacement);
 	if (table.kind != UW_VALUE_CONSTANT)
 		return any;
 	table.kind = size == 8 ? UW_VALUE_POINTER : UW_VALUE_DISTANCE;
-	table.count = state->reg[place->index].count;
+	table.count = state->reg[place->index].kind == UW_VALUE_BELOW
+			      ? state->reg[place->index].count
+			      : 0;
 	return table;
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS_PER_BYTE = 32 };
+enum { STEPS_PER_BYTE = 8, PARTS_TOLD = 4, STACK_ALIGNMENT = 16, TABLE_CHUNK = 16 };
 
 struct uw_flow_part *uw_flow_find(struct uw_flow *flow, uint64_t address)
 {
@@ -66,7 +66,7 @@ static int add_part(struct uw_flow *flow, uint64_t address)
 	struct uw_flow_part part = {0};
 
 	errno = ENOENT;
-	if (flow->part_count == UW_ANALYSIS_PARTS_MAX ||
+	if (flow->part_count == (source->bounds_are_narrow ? UW_ANALYSIS_PARTS_MAX : PARTS_TOLD) ||
 	    !source->bounds(source->context, address, &part.start, &part.end) ||
 	    part.end <= part.start || part.end - part.start > UW_ANALYSIS_SIZE_MAX ||
 	    address < part.start || address >= part.end)
@@ -106,12 +106,23 @@ static bool add_way(struct uw_flow *flow, struct uw_flow_ways *ways, uint64_t ad
 	return true;
 }
 
+static void note_exit(struct uw_flow *flow, uint64_t target)
+{
+	for (size_t i = 0; i < flow->exit_count; i++)
+		if (flow->exits[i] == target)
+			return;
+	if (flow->exit_count < UW_ANALYSIS_EXITS_MAX)
+		flow->exits[flow->exit_count++] = target;
+}
+
 /* A jump. One that leaves the function's parts with a frame leads to another part. */
 static bool add_jump(struct uw_flow *flow, uint64_t target, const struct uw_flow_state *state)
 {
 	if (!uw_flow_find(flow, target)) {
-		if (uw_state_is_entry(state))
+		if (uw_state_is_entry(state)) {
+			note_exit(flow, target);
 			return true;
+		}
 		if (add_part(flow, target) != 0)
 			return errno != ENOMEM;
 	}
@@ -132,40 +143,81 @@ static void *read_table(const struct uw_flow *flow, struct uw_value table, size_
 	return entries;
 }
 
-static uint64_t table_target(struct uw_value table, const void *entries, size_t i)
+static uint64_t entry_target(struct uw_value table, const void *entry)
 {
 	uint64_t pointer;
 	int32_t distance;
 
 	if (table.kind == UW_VALUE_POINTER) {
-		memcpy(&pointer, (const char *)entries + i * sizeof(pointer), sizeof(pointer));
+		memcpy(&pointer, entry, sizeof(pointer));
 		return pointer;
 	}
-	memcpy(&distance, (const char *)entries + i * sizeof(distance), sizeof(distance));
+	memcpy(&distance, entry, sizeof(distance));
 	return (uint64_t)(int64_t)table.number + (uint64_t)(int64_t)distance;
 }
 
-/* Whether all entries lead to the function's parts, or to one more, which may be its cold part.
+static uint64_t table_target(struct uw_value table, const void *entries, size_t i)
+{
+	const size_t word = table.kind == UW_VALUE_POINTER ? 8 : 4;
+
+	return entry_target(table, (const char *)entries + i * word);
+}
+
+/* Whether all entries lead to the function's parts, or to its cold part, which is one if bounds are
+ * told.
  * Else the bound was none. */
 static bool is_table_of(struct uw_flow *flow, struct uw_value table, const void *entries)
 {
 	uint64_t start = 0, end = 0;
+	unsigned others = flow->source->bounds_are_narrow ? UW_ANALYSIS_PARTS_MAX : 1;
 
 	for (uint32_t i = 0; i < table.count; i++) {
 		uint64_t target = table_target(table, entries, i);
 		if (uw_flow_find(flow, target) || (target >= start && target < end))
 			continue;
-		if (end > 0 || !flow->source->bounds(flow->source->context, target, &start, &end))
+		if (others == 0 ||
+		    !flow->source->bounds(flow->source->context, target, &start, &end))
 			return false;
+		others--;
 	}
 	return true;
+}
+
+/* The number of entries of a table without a bound: the ones that lead to the function's parts, up
+ * to the first that does not, or to the next table that is known. */
+static uint16_t count_entries(struct uw_flow *flow, struct uw_value table)
+{
+	const size_t word = table.kind == UW_VALUE_POINTER ? 8 : 4;
+	uint8_t entries[TABLE_CHUNK * 8];
+	size_t chunk = TABLE_CHUNK;
+	unsigned count = 0;
+
+	for (; count < UW_TABLE_MAX; count++) {
+		int64_t at = (int64_t)table.number + (int64_t)count * (int64_t)word;
+		for (size_t i = 0; i < flow->table_count; i++)
+			if (flow->tables[i].table.number == at && count > 0)
+				return (uint16_t)count;
+		/* The file may end behind the table. */
+		if (count % chunk == 0 && chunk > 1 &&
+		    !flow->source->read(flow->source->context, (uint64_t)at, entries, chunk * word))
+			chunk = 1;
+		if ((chunk == 1 &&
+		     !flow->source->read(flow->source->context, (uint64_t)at, entries, word)) ||
+		    !uw_flow_find(flow, entry_target(table, entries + count % chunk * word)))
+			break;
+	}
+	return (uint16_t)count;
 }
 
 /* Jumps through a table. If it is none, *is_table becomes false, and no way is taken. */
 static bool add_table(struct uw_flow *flow, struct uw_value table,
 		      const struct uw_flow_state *state, bool *is_table)
 {
-	void *entries = read_table(flow, table, table.kind == UW_VALUE_POINTER ? 8 : 4);
+	if (table.count == 0)
+		table.count = count_entries(flow, table);
+	void *entries = table.count > 0
+				? read_table(flow, table, table.kind == UW_VALUE_POINTER ? 8 : 4)
+				: NULL;
 	bool done = true;
 
 	*is_table = entries && is_table_of(flow, table, entries);
@@ -198,7 +250,9 @@ static bool add_indirect(struct uw_flow *flow, uint64_t address, struct uw_value
 	if ((table.kind == UW_VALUE_TARGET || table.kind == UW_VALUE_POINTER) &&
 	    !add_table(flow, table, state, &is_table))
 		return false;
-	if (!is_table && !uw_state_is_entry(state))
+	if (!is_table && uw_state_is_entry(state))
+		flow->exits_anywhere = true;
+	else if (!is_table)
 		flow->has_unknown_jump = true;
 	if (!is_table || is_known)
 		return true;
@@ -262,6 +316,8 @@ static bool go_on(struct uw_flow *flow, struct uw_flow_part *part, size_t next,
 	case UW_FLOW_NEXT:
 		return true;
 	case UW_FLOW_CALL:
+		flow->has_misaligned_call |= state->reg[UW_RSP].kind == UW_VALUE_CFA &&
+					     state->reg[UW_RSP].number % STACK_ALIGNMENT != 0;
 		if (!is_doubtful(part, next))
 			return true;
 		*failed = !add_way(flow, &flow->doubtful, part->start + next, state);
@@ -343,12 +399,33 @@ static bool is_refuted(struct uw_flow *flow, const struct uw_flow_way *way)
 	return !row_is_same(&met, &flow->states.items[part->state[code] - 1]);
 }
 
+/* The state at a return. */
+static const struct uw_flow_state *return_state(struct uw_flow *flow, size_t i)
+{
+	uint64_t address = flow->returns.items[i].address;
+	const struct uw_flow_part *part = uw_flow_find(flow, address);
+
+	return &flow->states.items[part->state[address - part->start] - 1];
+}
+
+/* Whether a return finds the frame that the entry had. */
+static bool has_return(struct uw_flow *flow)
+{
+	for (size_t i = 0; i < flow->returns.count; i++)
+		if (uw_state_is_entry(return_state(flow, i)))
+			return true;
+	return false;
+}
+
 static bool next_way(struct uw_flow *flow, struct uw_flow_way *way)
 {
 	if (flow->ways.count > 0) {
 		*way = flow->ways.items[--flow->ways.count];
 		return true;
 	}
+	if (!flow->has_doubts)
+		flow->is_closed = has_return(flow);
+	flow->has_doubts = true;
 	while (flow->doubtful.count > 0) {
 		*way = flow->doubtful.items[--flow->doubtful.count];
 		if (!is_refuted(flow, way))
@@ -361,10 +438,7 @@ static bool next_way(struct uw_flow *flow, struct uw_flow_way *way)
 static bool is_contradicted(struct uw_flow *flow)
 {
 	for (size_t i = 0; i < flow->returns.count; i++) {
-		uint64_t address = flow->returns.items[i].address;
-		const struct uw_flow_part *part = uw_flow_find(flow, address);
-		const struct uw_flow_state *state =
-			&flow->states.items[part->state[address - part->start] - 1];
+		const struct uw_flow_state *state = return_state(flow, i);
 		if (state->reg[UW_RSP].kind == UW_VALUE_CFA && !uw_state_is_entry(state))
 			return true;
 	}
@@ -395,5 +469,6 @@ int uw_flow_run(struct uw_flow *flow, uint64_t start)
 		}
 	}
 	flow->is_contradicted = is_contradicted(flow);
+	flow->comes_back = has_return(flow);
 	return 0;
 }

@@ -44,6 +44,15 @@ struct uw_flow {
 	struct uw_flow_table *tables; /* owned */
 	size_t table_count, table_capacity;
 	uint64_t steps;
+	/* Jumps out of the function in the entry's state: tail calls, the first few. */
+	uint64_t exits[UW_ANALYSIS_EXITS_MAX];
+	size_t exit_count;
+	bool exits_anywhere; /* one of them leads to an unknown place */
+	/* A way without doubtful calls leads back to the caller. */
+	bool is_closed;
+	bool has_misaligned_call; /* the stack pointer is no multiple of 16 */
+	bool has_doubts;          /* the others are all followed */
+	bool comes_back;          /* as is_closed, by any way */
 	/* A jump leads to a place that could not be found out. Set it before the start if known. */
 	bool has_unknown_jump;
 	/* A way was taken that an unknown jump, had it been known, would have refuted. */

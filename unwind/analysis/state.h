@@ -28,7 +28,8 @@ enum uw_value_kind {
 	UW_VALUE_INITIAL,  /* what the preserved register of this number had at the entry */
 	UW_VALUE_CONSTANT, /* number: an address of a file, or a large frame's size */
 	UW_VALUE_BELOW,    /* less than count */
-	UW_VALUE_DISTANCE, /* an entry of 4 bytes of the table at number with count entries */
+	UW_VALUE_DISTANCE, /* an entry of 4 bytes of the table at number with count entries; 0: as
+			      many as lead to the function */
 	UW_VALUE_TARGET,   /* table + such an entry */
 	UW_VALUE_POINTER   /* an entry of 8 bytes of a table */
 };

@@ -329,7 +329,7 @@ static bool is_function(const struct comparison *comparison, uint64_t start)
 
 static void compare_function(struct comparison *comparison, const struct uw_fde *fde)
 {
-	const struct uw_analysis_source source = {comparison, read_code, find_bounds};
+	const struct uw_analysis_source source = {comparison, read_code, find_bounds, false};
 	uint64_t start, end;
 
 	double before = now();

@@ -58,6 +58,35 @@ FUNCTION(hot, "push %rbx; test %edi, %edi; jne cold_start; hot_back: pop %rbx; r
 FUNCTION(cold, "xor %ebx, %ebx; cold_body: nop; jmp hot_back");
 extern const char cold_body[];
 
+/* No comparison bounds the index: all that lead to the function are entries; the word behind the
+ * table does not. */
+FUNCTION(unbounded, "push %rbx; movzwl %di, %eax; lea unbounded_data(%rip), %rcx;"
+		    "movslq (%rcx, %rax, 4), %rax; add %rcx, %rax; jmp *%rax;"
+		    "unbounded_zero: nop; pop %rbx; ret; unbounded_one: nop; pop %rbx; ret;"
+		    "unbounded_none: push %rbx; ud2");
+__asm__(".pushsection .text.analysed_data, \"ax\", @progbits\nunbounded_data:"
+	".long unbounded_zero - unbounded_data, unbounded_one - unbounded_data, 0\n.popsection\n");
+extern const char unbounded_zero[], unbounded_one[], unbounded_none[];
+
+/* A tail call of a known place, and of one that is not. */
+FUNCTION(tail, "push %rbx; pop %rbx; test %edi, %edi; je leaf_start; jmp *%rsi");
+/* It returns only behind a call that padding follows. */
+FUNCTION(padded, "sub $8, %rsp; call abort@plt; nopl (%rax); add $8, %rsp; ret");
+/* Its calls are not aligned. */
+FUNCTION(skewed, "call abort@plt; call abort@plt; ret");
+
+/* Ends: behind the last instruction, behind a jump's target, behind a call with padding, which a
+ * loop can jump over; and cold code, which jumps to its function. */
+FUNCTION(extents,
+	 ".p2align 4; extent_jump: test %edi, %edi; je 1f; ret; 1: nop; ret; extent_jump_end:"
+	 ".p2align 4; extent_call: push %rax; call abort@plt; extent_call_end: .p2align 4;"
+	 "push %rbx; pop %rbx; ret; .p2align 4;"
+	 "extent_loop: push %rax; call abort@plt; .p2align 4; 2: nop; dec %edi; jne 2b;"
+	 "pop %rax; ret; extent_loop_end: .p2align 4;"
+	 "extent_cold: nop; je extent_jump; call abort@plt; extent_cold_end: nop; jmp extent_loop");
+extern const char extent_jump[], extent_jump_end[], extent_call[], extent_call_end[], extent_loop[],
+	extent_loop_end[], extent_cold[], extent_cold_end[];
+
 struct range {
 	const char *start, *end;
 };
@@ -94,7 +123,7 @@ static bool find_bounds(void *context, uint64_t address, uint64_t *start, uint64
 
 static struct uw_analysis *analyse(struct code *code)
 {
-	const struct uw_analysis_source source = {code, read_code, find_bounds};
+	const struct uw_analysis_source source = {code, read_code, find_bounds, false};
 	return uw_analysis_run(&source, (uintptr_t)code->part[0].start - code->base);
 }
 
@@ -309,6 +338,81 @@ START_TEST(any_bytes)
 }
 END_TEST
 
+START_TEST(table_without_a_bound)
+{
+	struct uw_analysis *analysis = ANALYSE(unbounded);
+
+	ck_assert_int_eq(row_at(analysis, unbounded_zero).cfa_offset, 16);
+	ck_assert_int_eq(row_at(analysis, unbounded_one).cfa_offset, 16);
+	ck_assert_int_ne(row_at(analysis, unbounded_none).reason, UW_ANALYSIS_KNOWN);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
+START_TEST(proof_of_the_entry)
+{
+	struct uw_analysis *analysis = ANALYSE(leaf);
+	ck_assert(uw_analysis_is_closed(analysis) && uw_analysis_returns(analysis));
+	ck_assert(uw_analysis_keeps_alignment(analysis));
+	ck_assert(!uw_analysis_is_contradicted(analysis));
+	ck_assert_uint_gt(uw_analysis_memory(analysis), 0);
+	uw_analysis_destroy(analysis);
+	analysis = ANALYSE(deviant);
+	ck_assert(!uw_analysis_is_closed(analysis) && !uw_analysis_returns(analysis));
+	ck_assert(uw_analysis_is_contradicted(analysis));
+	uw_analysis_destroy(analysis);
+	analysis = ANALYSE(padded);
+	ck_assert(!uw_analysis_is_closed(analysis) && uw_analysis_returns(analysis));
+	ck_assert(uw_analysis_keeps_alignment(analysis));
+	uw_analysis_destroy(analysis);
+	analysis = ANALYSE(skewed);
+	ck_assert(!uw_analysis_keeps_alignment(analysis));
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
+START_TEST(tail_calls)
+{
+	const uint64_t leaf = (uintptr_t)leaf_start - BASE, *exits;
+	struct uw_analysis *analysis = ANALYSE(tail);
+
+	ck_assert_uint_eq(uw_analysis_exits(analysis, &exits), 1);
+	ck_assert_uint_eq(exits[0], leaf);
+	ck_assert(uw_analysis_exits_to(analysis, leaf));
+	ck_assert(uw_analysis_exits_to(analysis, leaf + 1)); /* the place not known */
+	uw_analysis_destroy(analysis);
+	analysis = ANALYSE(leaf);
+	ck_assert_uint_eq(uw_analysis_exits(analysis, &exits), 0);
+	ck_assert(!uw_analysis_exits_to(analysis, leaf));
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
+START_TEST(extents)
+{
+	struct code code = {.base = BASE};
+	const struct uw_analysis_source source = {&code, read_code, find_bounds, true};
+	const uint64_t limit = (uintptr_t)extents_end - BASE;
+	uint64_t targets[4];
+
+#define EXTENT(name, strict) \
+	(uw_analysis_extent(&source, (uintptr_t)(name)-BASE, limit, strict) + BASE)
+	ck_assert_uint_eq(EXTENT(extent_jump, false), (uintptr_t)extent_jump_end);
+	ck_assert_uint_eq(EXTENT(extent_call, false), (uintptr_t)extent_call_end);
+	ck_assert_uint_eq(EXTENT(extent_loop, false), (uintptr_t)extent_loop_end);
+	ck_assert_uint_eq(uw_analysis_extent(&source, limit, limit, false), limit);
+	const uint64_t cold = (uintptr_t)extent_cold - BASE;
+	ck_assert_uint_eq(uw_analysis_call_end(&source, cold, limit) + BASE,
+			  (uintptr_t)extent_cold_end);
+	ck_assert_uint_eq(uw_analysis_jumps(&source, cold, limit, targets, 4), 2);
+	ck_assert_uint_eq(targets[0] + BASE, (uintptr_t)extent_jump);
+	ck_assert_uint_eq(targets[1] + BASE, (uintptr_t)extent_loop);
+	ck_assert_uint_eq(uw_analysis_jumps(&source, cold, limit, targets, 1), 1);
+	code.fails = true;
+	ck_assert_uint_eq(uw_analysis_extent(&source, cold, limit, true), cold);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("analysis");
@@ -325,6 +429,10 @@ int main(void)
 	tcase_add_test(cases, return_without_the_frame);
 	tcase_add_test(cases, large_frame_page_by_page);
 	tcase_add_test(cases, cold_part);
+	tcase_add_test(cases, table_without_a_bound);
+	tcase_add_test(cases, proof_of_the_entry);
+	tcase_add_test(cases, tail_calls);
+	tcase_add_test(cases, extents);
 	tcase_add_test(cases, no_code);
 	tcase_add_test(cases, any_bytes);
 	suite_add_tcase(suite, cases);

@@ -83,6 +83,8 @@ enum uw_source {
 	UW_SOURCE_CFI,           /* call frame information, or Go's table */
 	UW_SOURCE_FRAME_POINTER, /* by convention: a frame pointer, or for a leaf without CFI the
 				    return address on top of the stack, each strictly checked */
+	UW_SOURCE_ANALYSIS, /* by analysis of code without CFI; the call before the return address
+			       led to it */
 	UW_SOURCE_COUNT
 };
 
@@ -92,8 +94,9 @@ struct uw_frame {
 			      without a module, the lookup address itself. The lookup address is ip
 			      in an exact frame and in a signal trampoline (nobody calls one), else
 			      ip - 1, inside the call */
-	uint64_t function; /* start of the frame's function by its FDE, in the terms of rva; 0:
-			      unknown. A function split in hot and cold parts has two */
+	uint64_t function; /* start of the frame's function by its FDE, or by what analysis found,
+			      in the terms of rva; 0: unknown. A function split in hot and cold
+			      parts has two */
 	uint64_t sp;       /* stack pointer in this frame; identifies the frame within its stack */
 	uint32_t tag;      /* of the mapping (uw_space_map); UW_TAG_NONE: ip is in no mapping */
 	uint8_t source;    /* enum uw_source */

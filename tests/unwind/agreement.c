@@ -172,7 +172,8 @@ static void note_difference(struct agreement *agreement, const struct uw_frame *
 {
 	/* Where a function has not yet made its frame, frame pointers miss its caller, which libuw
 	 * may know nothing of but that it called. */
-	if (i == 1 && ours[1].source == UW_SOURCE_FRAME_POINTER &&
+	if (i == 1 &&
+	    (ours[1].source == UW_SOURCE_FRAME_POINTER || ours[1].source == UW_SOURCE_ANALYSIS) &&
 	    ((count > 2 && ours[2].ip == expected) ||
 	     (count == 2 && stop == UW_STOP_NO_INFO &&
 	      is_called_from(agreement, ours[1].ip, ours[0].ip))))

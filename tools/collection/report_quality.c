@@ -247,10 +247,17 @@ static void print_unwinding(const struct quality *quality, FILE *stream)
 	fprintf(stream, "%" PRIu64 ", %.1f per stack\n", run->frames,
 		ratio(run->frames, run->walks));
 	lines_label(stream, "  callers found by:");
-	uint64_t callers = run->frames_by_info + run->frames_by_pointer;
-	fprintf(stream, "%.2f %% unwind information, %.2f %% frame pointers\n",
+	/* All but the leaves; what is left was found by code analysis. */
+	uint64_t told = run->frames_by_info + run->frames_by_pointer;
+	uint64_t callers = run->frames > run->walks ? run->frames - run->walks : 0;
+	if (callers < told)
+		callers = told;
+	fprintf(stream, "%.2f %% unwind information, %.2f %% frame pointers",
 		table_percent(run->frames_by_info, callers),
 		table_percent(run->frames_by_pointer, callers));
+	if (callers > told)
+		fprintf(stream, ", %.2f %% code analysis", table_percent(callers - told, callers));
+	fprintf(stream, "\n");
 	lines_label(stream, "  reused:");
 	fprintf(stream, "%.1f %%, unchanged since the thread's previous stack\n",
 		table_percent(run->frames_reused, run->frames));

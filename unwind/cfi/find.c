@@ -412,3 +412,19 @@ enum uw_cfi_result uw_cfi_find(const struct uw_cfi *cfi, uint64_t rva, struct uw
 	gap->start = fde->end <= rva ? fde->end : 0;
 	return UW_CFI_NONE;
 }
+
+enum uw_cfi_result uw_cfi_find_either(const struct uw_cfi *one, const struct uw_cfi *other,
+				      uint64_t rva, struct uw_fde *fde, struct uw_cfi_gap *gap)
+{
+	enum uw_cfi_result result = uw_cfi_find(one, rva, fde, gap);
+	struct uw_cfi_gap second;
+
+	if (result != UW_CFI_NONE || other->frame.size == 0)
+		return result;
+	result = uw_cfi_find(other, rva, fde, &second);
+	if (result == UW_CFI_NONE) {
+		gap->start = second.start > gap->start ? second.start : gap->start;
+		gap->end = second.end < gap->end ? second.end : gap->end;
+	}
+	return result;
+}

@@ -81,4 +81,8 @@ uint64_t uw_cfi_entry_start(const struct uw_cfi *cfi, size_t entry);
 enum uw_cfi_result uw_cfi_find(const struct uw_cfi *cfi, uint64_t rva, struct uw_fde *fde,
 			       struct uw_cfi_gap *gap);
 
+/* As uw_cfi_find in one, then, if the other is not empty, in that. */
+enum uw_cfi_result uw_cfi_find_either(const struct uw_cfi *one, const struct uw_cfi *other,
+				      uint64_t rva, struct uw_fde *fde, struct uw_cfi_gap *gap);
+
 #endif

@@ -11,12 +11,12 @@
 #include <string.h>
 
 enum {
-	LOG_CALLS = 9,     /* 512 of 24 bytes, where there is code without CFI */
+	LOG_CALLS = 9,     /* 512 of 32 bytes, where there is code without CFI */
 	CALL_SIZE_MAX = 8, /* ff /2 with a SIB byte, a 32-bit displacement and a REX prefix */
 	CALL_DIRECT_SIZE = 5
 };
 
-static_assert(sizeof(struct uw_call) == 24, "as said at LOG_CALLS");
+static_assert(sizeof(struct uw_call) == 32, "as said at LOG_CALLS");
 
 /* bytes end at the return address. */
 static bool call_is_indirect(const uint8_t bytes[static CALL_SIZE_MAX])
@@ -56,7 +56,7 @@ static void read_call(struct uw_space *space, struct uw_call *call)
 	}
 }
 
-const struct uw_call *uw_call_find(struct uw_space *space, uint64_t ra)
+struct uw_call *uw_call_find(struct uw_space *space, uint64_t ra)
 {
 	struct uw_rule_cache *cache = space->cache;
 	uint16_t key = uw_cache_key(space->epoch, false);

@@ -12,6 +12,7 @@ struct uw_space;
 struct uw_call {
 	uint64_t ra;
 	uint64_t target; /* of a direct call */
+	uint64_t inner;  /* start of the function that it is known to have led to; 0: none */
 	uint16_t key;
 	bool readable; /* the bytes can be read */
 	bool found;    /* the bytes are a call */
@@ -19,7 +20,7 @@ struct uw_call {
 };
 
 /* The call before a return address. Valid until the next uw_call_find; NULL: out of memory. */
-const struct uw_call *uw_call_find(struct uw_space *space, uint64_t ra);
+struct uw_call *uw_call_find(struct uw_space *space, uint64_t ra);
 
 /*
  * Whether a direct call to target can have led to the code without CFI at ip, in mapping: target

@@ -8,6 +8,7 @@
 #include "unwind/frame/machine.h"
 #include "unwind/frame/memory.h"
 
+struct uw_code;
 struct uw_space;
 
 /*
@@ -37,6 +38,31 @@ enum uw_step uw_convention_return(struct uw_space *space, struct uw_state *state
  */
 enum uw_step uw_convention_null_call(struct uw_space *space, struct uw_state *state,
 				     struct uw_memory *memory);
+
+/* How a step by analysis was taken: what of it can change with the stack. */
+struct uw_taken {
+	uint64_t slot; /* of the caller's frame pointer or, if not saved, of the return address */
+	bool uses_fp;
+	bool is_plain; /* the caller's pointers depend on the stack and frame pointers alone */
+};
+
+/*
+ * For code of kind UW_CODE_ANALYSED, by its rules. The call before the return address must have led
+ * to this function. Returns UW_STEP_OK, UW_STEP_NULL (a null return address), UW_STEP_READ or
+ * UW_STEP_NONE; state is unchanged on the last two.
+ */
+enum uw_step uw_convention_analysed(struct uw_space *space, const struct uw_code *code,
+				    struct uw_state *state, struct uw_memory *memory,
+				    struct uw_taken *taken);
+
+/*
+ * For code in a file whose function's start is not known: the words on the stack are searched for
+ * the return address of a call whose target, by analysis, comes to this code, and has its return
+ * address in this very word. From then on the start is known. Returns UW_STEP_OK or UW_STEP_NONE,
+ * in which case state is unchanged.
+ */
+enum uw_step uw_convention_called(struct uw_space *space, struct uw_state *state,
+				  struct uw_memory *memory, struct uw_taken *taken);
 
 /*
  * A frame pointer step: rbp, ebp on i386, points to a frame record: the saved frame pointer and the

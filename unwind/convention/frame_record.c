@@ -188,6 +188,13 @@ enum target {
 	TARGET_MAKES   /* this function makes a record; not known: already, or no longer */
 };
 
+static bool has_no_info(const struct frame *frame, uint64_t ra)
+{
+	uint8_t kind = uw_code_find(frame->space, ra, false, &frame->memory->effort)->kind;
+
+	return kind == UW_CODE_NONE || kind == UW_CODE_ANALYSED;
+}
+
 static enum target ask_target(const struct frame *frame, const struct uw_call *call)
 {
 	uint64_t lookup = frame->ip - !frame->exact, start;
@@ -195,10 +202,7 @@ static enum target ask_target(const struct frame *frame, const struct uw_call *c
 
 	/* V8's builtins, which have no CFI, call other builtins that jump to generated code: the
 	 * target then tells nothing. */
-	if (!call->direct || !mapping ||
-	    (frame->is_generated &&
-	     uw_code_find(frame->space, call->ra, false, &frame->memory->effort)->kind ==
-		     UW_CODE_NONE))
+	if (!call->direct || !mapping || (frame->is_generated && has_no_info(frame, call->ra)))
 		return TARGET_SILENT;
 	/* After a tail call (a jump at the end of a function) the caller's call names another
 	 * function; such a frame is refused. */

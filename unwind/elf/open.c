@@ -193,6 +193,22 @@ static void take_section(struct uw_elf *elf, const Elf64_Shdr *shdr, const char 
 	}
 }
 
+/* Takes a table of symbols; that of all symbols with the section of their names. */
+static void take_symbols(struct parse *parse, const Elf64_Shdr *shdr)
+{
+	struct uw_elf *elf = parse->elf;
+	Elf64_Shdr names;
+
+	elf->symbols[shdr->sh_type == SHT_DYNSYM] =
+		(struct uw_piece){.offset = shdr->sh_offset,
+				  .size = clip_to_file(elf, shdr->sh_offset, shdr->sh_size)};
+	if (shdr->sh_type == SHT_SYMTAB &&
+	    uw_shdr_read(elf, &parse->names, &elf->header, shdr->sh_link, &names))
+		elf->symbol_names = (struct uw_piece){.offset = names.sh_offset,
+						      .size = clip_to_file(elf, names.sh_offset,
+									   names.sh_size)};
+}
+
 /* Reads the name of a section, as far as one of ours may be long. */
 static bool read_section_name(struct parse *parse, const Elf64_Shdr *names, const Elf64_Shdr *shdr,
 			      char name[static SECTION_NAME_MAX])
@@ -222,6 +238,8 @@ static void read_sections(struct parse *parse)
 			return;
 		if (shdr.sh_type == SHT_NOTE)
 			read_notes(parse, shdr.sh_offset, shdr.sh_size);
+		else if (shdr.sh_type == SHT_SYMTAB || shdr.sh_type == SHT_DYNSYM)
+			take_symbols(parse, &shdr);
 		else if (shdr.sh_type != SHT_NOBITS &&
 			 read_section_name(parse, &names, &shdr, name))
 			take_section(elf, &shdr, name);

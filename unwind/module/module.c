@@ -1,5 +1,6 @@
 #include "unwind/module/module.h"
 
+#include "unwind/functions/functions.h"
 #include "unwind/module/debug_frame.h"
 #include <assert.h>
 #include <errno.h>
@@ -99,11 +100,13 @@ static int open_cfi(struct uw_module *module)
 /* Leaves the module loaded, without unwind information. */
 static void drop_info(struct uw_module *module)
 {
+	uw_functions_destroy(module->functions);
 	uw_cfi_finish(&module->cfi);
 	uw_cfi_finish(&module->debug);
 	uw_go_finish(&module->go);
 	free(module->debug_bytes);
 	free(module->hdr_bytes);
+	module->functions = NULL;
 	module->cfi = module->debug = (struct uw_cfi){.arch = module->elf.arch};
 	module->debug_bytes = module->hdr_bytes = NULL;
 	module->is_loaded = true;
@@ -225,17 +228,15 @@ enum uw_arch uw_module_arch(const struct uw_module *module)
 enum uw_cfi_result uw_module_find(const struct uw_module *module, uint64_t rva, struct uw_fde *fde,
 				  struct uw_cfi_gap *gap)
 {
-	enum uw_cfi_result result = uw_cfi_find(&module->cfi, rva, fde, gap);
-	struct uw_cfi_gap other;
+	return uw_cfi_find_either(&module->cfi, &module->debug, rva, fde, gap);
+}
 
-	if (result != UW_CFI_NONE || module->debug.frame.size == 0)
-		return result;
-	result = uw_cfi_find(&module->debug, rva, fde, &other);
-	if (result == UW_CFI_NONE) {
-		gap->start = other.start > gap->start ? other.start : gap->start;
-		gap->end = other.end < gap->end ? other.end : gap->end;
-	}
-	return result;
+struct uw_functions *uw_module_functions(struct uw_module *module)
+{
+	assert(module->is_loaded);
+	if (!module->functions && module->elf.arch == UW_ARCH_X86_64)
+		module->functions = uw_functions_create(&module->elf, &module->cfi, &module->debug);
+	return module->functions;
 }
 
 uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff)

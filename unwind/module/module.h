@@ -6,6 +6,8 @@
 #include "unwind/elf/elf.h"
 #include "unwind/go/table.h"
 
+struct uw_functions;
+
 struct uw_module {
 	unsigned references;
 	struct uw_elf elf; /* sections are read later (has_sections) */
@@ -14,9 +16,10 @@ struct uw_module {
 	struct uw_cfi debug;  /* .debug_frame beside an .eh_frame of little code; size 0: none */
 	uint8_t *hdr_bytes;   /* owned copy of .eh_frame_hdr */
 	uint8_t *debug_bytes; /* owned copy of .debug_frame */
-	struct uw_go go;      /* Go's table of functions; empty: there is none */
-	bool lacks_info;      /* neither of them describes much of the code */
-	bool has_refused;     /* a .debug_frame could not be inflated */
+	struct uw_go go;                /* Go's table of functions; empty: there is none */
+	struct uw_functions *functions; /* owned; NULL: not asked for yet */
+	bool lacks_info;                /* neither of them describes much of the code */
+	bool has_refused;               /* a .debug_frame could not be inflated */
 	bool is_loaded;
 	bool is_go_searched; /* for a table of Go's that no section is named after */
 };
@@ -46,5 +49,9 @@ bool uw_module_search_go(struct uw_module *module);
 /* Finds the FDE of rva in cfi, then in debug; results as uw_cfi_find. */
 enum uw_cfi_result uw_module_find(const struct uw_module *module, uint64_t rva, struct uw_fde *fde,
 				  struct uw_cfi_gap *gap);
+
+/* What is known of the functions without call frame information, of x86-64 code; NULL: of other
+ * code, or out of memory. */
+struct uw_functions *uw_module_functions(struct uw_module *module);
 
 #endif

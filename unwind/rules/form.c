@@ -1,5 +1,6 @@
 #include "unwind/rules/form.h"
 
+#include "unwind/analysis/analysis.h"
 #include "unwind/cfi/row.h"
 #include "unwind/elf/cursor.h"
 #include <assert.h>
@@ -59,6 +60,31 @@ bool uw_form_common(const struct uw_machine *machine, const struct uw_row *row,
 	}
 	rules->saved.lowest = saved_lowest(&rules->saved);
 	rules->plain = rules_plain(machine, rules);
+	return true;
+}
+
+bool uw_form_analysed(const struct uw_machine *machine, const struct uw_analysis_row *row,
+		      struct uw_rules *rules)
+{
+	assert(row->reason == UW_ANALYSIS_KNOWN);
+	*rules = (struct uw_rules){.cfa_offset = row->cfa_offset, .plain = UW_PLAIN_NOT};
+	rules->saved.cfa_reg = row->cfa_reg;
+	if (row->cfa_is_stored)
+		return false;
+	/* Where a called function pops its arguments, the stack pointer is not what it seems. */
+	if (row->fp_offset != INT32_MIN) {
+		rules->saved.cfa_reg = machine->fp;
+		rules->cfa_offset = row->fp_offset;
+	}
+	for (unsigned i = 0; i < machine->saved_count; i++) {
+		int8_t *slot = &rules->saved.slot[i];
+		bool is_saved = row->saved >> i & 1;
+
+		if (is_saved ? (row->by_fp >> i & 1) || row->slot[i] >= 0 ||
+				       !uw_slot_of(machine, row->slot[i], slot)
+			     : !(row->same >> i & 1))
+			*slot = UW_SLOT_LOST;
+	}
 	return true;
 }
 

@@ -17,6 +17,7 @@
 
 #include "unwind/frame/machine.h"
 
+struct uw_analysis_row;
 struct uw_row;
 
 /*
@@ -31,6 +32,9 @@ enum {
 	UW_PLAIN_UNSAVED = 1,    /* this word is the return address: no saved frame pointer */
 	UW_PLAIN_WORDS_MAX = 126 /* keeps combinations apart from UW_PLAIN_NOT */
 };
+
+/* A slot of rules by analysis: what became of the register is not known. */
+enum { UW_SLOT_LOST = INT8_MIN };
 
 /* The slots of preserved registers. */
 struct uw_saved {
@@ -56,6 +60,11 @@ static inline bool uw_slot_of(const struct uw_machine *machine, int64_t offset, 
 /* Puts a row into the common form; false: the row does not fit. */
 bool uw_form_common(const struct uw_machine *machine, const struct uw_row *row,
 		    struct uw_rules *rules);
+
+/* Puts a row by analysis, of a known CFA, into the common form; slots may be UW_SLOT_LOST. false:
+ * the row does not fit. */
+bool uw_form_analysed(const struct uw_machine *machine, const struct uw_analysis_row *row,
+		      struct uw_rules *rules);
 
 /* Puts a row into the realigned form; false: the row does not fit. */
 bool uw_form_realigned(const struct uw_machine *machine, const struct uw_row *row,

@@ -15,6 +15,7 @@ enum uw_code_kind {
 	UW_CODE_UNMAPPED,  /* in no mapping */
 	UW_CODE_COMMON,    /* common form: form.h */
 	UW_CODE_REALIGNED, /* realigned form: form.h */
+	UW_CODE_ANALYSED,  /* no CFI, common form by analysis: the step is checked */
 	UW_CODE_ROW,       /* any other rules: evaluated each time */
 	UW_CODE_ROOT,      /* the outermost frame */
 	UW_CODE_ENTRY,     /* near the file's entry point, no CFI: perhaps the outermost frame */
@@ -31,12 +32,12 @@ enum uw_code_kind {
 struct uw_code {
 	uint64_t ip;
 	uint64_t rva;      /* of the lookup address; rva and tag as in struct uw_frame */
-	uint32_t function; /* rva - start of its function, or unknown */
+	uint32_t function; /* rva - start of its function, or unknown: uw_code_start */
 	uint32_t tag;
-	int32_t cfa_offset;
-	uint16_t key;  /* uw_cache_key; 0: an unused slot */
-	uint8_t kind;  /* enum uw_code_kind */
-	uint8_t plain; /* of kind UW_CODE_COMMON; else UW_PLAIN_NOT */
+	int32_t cfa_offset; /* of kind UW_CODE_NONE: uw_functions_learnt, when it was asked */
+	uint16_t key;       /* uw_cache_key; 0: an unused slot */
+	uint8_t kind;       /* enum uw_code_kind */
+	uint8_t plain;      /* of kind UW_CODE_COMMON; else UW_PLAIN_NOT */
 };
 
 enum {
@@ -44,6 +45,14 @@ enum {
 	UW_CACHE_SIZE = 1 << UW_CACHE_LOG_SIZE,
 	UW_CACHE_EPOCH_MAX = UINT16_MAX / 2
 };
+
+/* The start of a known function. A cold part by analysis may lie before it. */
+static inline uint64_t uw_code_start(const struct uw_code *code)
+{
+	return code->kind == UW_CODE_ANALYSED
+		       ? code->rva - (uint64_t)(int64_t)(int32_t)code->function
+		       : code->rva - code->function;
+}
 
 struct uw_cached_row;
 struct uw_call;

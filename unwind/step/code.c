@@ -1,7 +1,9 @@
 #include "unwind/step/code.h"
 
+#include "unwind/analysis/analysis.h"
 #include "unwind/cfi/row.h"
 #include "unwind/frame/machine.h"
+#include "unwind/functions/functions.h"
 #include "unwind/module/module.h"
 #include "unwind/space/space.h"
 #include "unwind/step/go_code.h"
@@ -116,10 +118,41 @@ static void set_function(struct uw_code *code, uint64_t start)
 		code->function = (uint32_t)(code->rva - start);
 }
 
+/* The kind of code without CFI, and its rules if analysis gives them. */
+static enum uw_code_kind kind_by_analysis(struct uw_module *module, bool exact,
+					  struct uw_code *code, struct uw_saved *saved)
+{
+	struct uw_functions *functions = uw_module_functions(module);
+	const struct uw_analysis_row *row;
+	struct uw_rules rules;
+	uint64_t start;
+
+	row = functions ? uw_functions_row(functions, code->rva, exact, &start) : NULL;
+	if (functions)
+		code->cfa_offset = (int32_t)uw_functions_learnt(functions);
+	if (!row || !uw_form_analysed(uw_machine_of(module->elf.arch), row, &rules))
+		return UW_CODE_NONE;
+	code->function = (uint32_t)(code->rva - start);
+	if ((int64_t)(code->rva - start) != (int32_t)code->function ||
+	    code->function == UW_FUNCTION_UNKNOWN)
+		return UW_CODE_NONE;
+	take_rules(code, saved, &rules);
+	return UW_CODE_ANALYSED;
+}
+
 /* Whether the walk has spent its effort. */
 static bool is_spent(uint32_t effort)
 {
 	return effort > UW_CFI_EFFORT_MAX;
+}
+
+bool uw_code_may_be_known(struct uw_space *space, const struct uw_code *code, bool exact)
+{
+	const struct uw_mapping *mapping = uw_space_lookup(space, code->ip - !exact);
+	struct uw_module *module = mapping ? mapping->module : NULL;
+
+	return module && module->functions &&
+	       (int32_t)uw_functions_learnt(module->functions) != code->cfa_offset;
 }
 
 static enum uw_code_kind kind_of_row(const struct uw_module *module, const struct uw_fde *fde,
@@ -208,6 +241,8 @@ static enum uw_code_kind find_kind(struct uw_space *space, bool exact, uint32_t 
 		if (kind != UW_CODE_NONE)
 			return kind;
 		kind = kind_without_cfi(space, module, code->ip, exact, code->rva, &gap);
+		if (kind == UW_CODE_NONE)
+			return kind_by_analysis(module, exact, code, saved);
 		return kind == UW_CODE_SIGRETURN ? place_trampoline(code, exact, kind) : kind;
 	case UW_CFI_BAD:
 		return UW_CODE_BAD;

@@ -31,4 +31,16 @@ static inline const struct uw_code *uw_code_find(struct uw_space *space, uint64_
 				effort);
 }
 
+/* Whether code of kind UW_CODE_NONE may have another kind by what was learnt since. */
+bool uw_code_may_be_known(struct uw_space *space, const struct uw_code *code, bool exact);
+
+/* Makes the next uw_code_find of an address look it up anew. */
+static inline void uw_code_forget(struct uw_space *space, uint64_t ip, bool exact)
+{
+	struct uw_code *code = &space->cache->slots[uw_cache_index(ip, exact, UW_CACHE_LOG_SIZE)];
+
+	if (code->ip == ip)
+		code->key = 0;
+}
+
 #endif

@@ -99,6 +99,36 @@ static inline enum uw_step step_common(const struct uw_machine *machine, const s
 	return step_common_of(&uw_machines[UW_ARCH_I386], code, saved, state, memory);
 }
 
+enum uw_step uw_step_analysed(const struct uw_machine *machine, const struct uw_code *code,
+			      const struct uw_saved *saved, struct uw_state *state,
+			      struct uw_memory *memory)
+{
+	uint64_t sp = state->reg[machine->sp], ra;
+
+	assert(code->kind == UW_CODE_ANALYSED);
+	if (!uw_state_knows(state, saved->cfa_reg))
+		return UW_STEP_NONE;
+	uint64_t cfa = state->reg[saved->cfa_reg] + (uint64_t)(int64_t)code->cfa_offset;
+	/* The call pushed the return address, in a frame that is exact too. */
+	if (cfa % machine->word != 0 || cfa - machine->word < sp || cfa < machine->word)
+		return UW_STEP_NONE;
+	memory->failed = cfa - machine->word;
+	if (!uw_stack_read(memory->stack, cfa - machine->word, machine->word, &ra))
+		return UW_STEP_READ;
+	for (unsigned i = 0; i < machine->saved_count; i++) {
+		uint64_t slot = cfa + (uint64_t)(int64_t)(saved->slot[i] * machine->word), value;
+
+		if (saved->slot[i] == UW_SLOT_LOST)
+			uw_state_forget(state, machine->saved[i]);
+		else if (saved->slot[i] != 0 &&
+			 uw_stack_read(memory->stack, slot, machine->word, &value))
+			uw_state_set(state, machine->saved[i], value);
+		else if (saved->slot[i] != 0)
+			uw_state_forget(state, machine->saved[i]);
+	}
+	return uw_state_return(machine, state, cfa, ra);
+}
+
 /* Evaluated rules of an address with code of kind UW_CODE_ROW. */
 struct uw_cached_row {
 	uint64_t ip;

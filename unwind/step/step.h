@@ -6,6 +6,7 @@
 #include "unwind/frame/memory.h"
 
 struct uw_code;
+struct uw_saved;
 struct uw_space;
 
 /*
@@ -17,6 +18,15 @@ struct uw_space;
  */
 enum uw_step uw_step(struct uw_space *space, const struct uw_code *code, struct uw_state *state,
 		     struct uw_memory *memory);
+
+/*
+ * As uw_step, for code of kind UW_CODE_ANALYSED: by its rules alone. That the return address is
+ * one, and of a call that led to this function, is for the caller to check. Registers whose fate is
+ * not known are not known afterwards. On anything but UW_STEP_OK state is unchanged.
+ */
+enum uw_step uw_step_analysed(const struct uw_machine *machine, const struct uw_code *code,
+			      const struct uw_saved *saved, struct uw_state *state,
+			      struct uw_memory *memory);
 
 /* The registers of a frame in steps that need no others. */
 struct uw_pointers {

@@ -116,9 +116,15 @@ bool uw_history_take(struct uw_history *history, struct uw_space *space, const s
 	return last == root;
 }
 
-static uint32_t count_by_convention(const struct uw_past *caller, const struct uw_frame *frame)
+/* Counts the frames from a kept one to the root by their sources; caller: NULL for the root. */
+static void count_sources(struct uw_past *past, const struct uw_past *caller)
 {
-	return (caller ? caller->by_convention : 0) + (frame->source == UW_SOURCE_FRAME_POINTER);
+	uint8_t source = past->frame.source;
+
+	past->by_convention = (uint16_t)((caller ? caller->by_convention : 0) +
+					 (source == UW_SOURCE_FRAME_POINTER));
+	past->by_analysis =
+		(uint16_t)((caller ? caller->by_analysis : 0) + (source == UW_SOURCE_ANALYSIS));
 }
 
 /* Whether the step's slot lies between the two frames' stack pointers. */
@@ -148,10 +154,10 @@ static bool push_frame(struct uw_history *history, const struct uw_frame *frame,
 		(struct uw_past){.frame = *frame,
 				 .fp = note->fp,
 				 .fp_slot = needs_slot ? note->slot : 0,
-				 .by_convention = count_by_convention(caller, frame),
 				 .needs_fp = note->uses_fp || (caller_needs_fp && !saved),
 				 .has_slots = needs_slot || is_loaded,
 				 .loaded = is_loaded ? note->loaded : 0};
+	count_sources(&history->past[history->count - 1], caller);
 	return true;
 }
 
@@ -166,7 +172,7 @@ void uw_history_note(struct uw_history *history, const struct uw_frame *frames,
 	/* The walk may have reached the met frame from another source. */
 	if (met) {
 		met->frame = frames[--i];
-		met->by_convention = count_by_convention(kept > 1 ? met - 1 : NULL, &met->frame);
+		count_sources(met, kept > 1 ? met - 1 : NULL);
 	}
 	/* Without memory for more, the kept frames stay valid. */
 	if (i == 0 ||

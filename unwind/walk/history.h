@@ -44,10 +44,11 @@ struct uw_past {
 	struct uw_frame frame;
 	uint64_t fp;
 	uint64_t fp_slot; /* 0: the caller's frame pointer is not used, or is the frame's own */
-	uint32_t by_convention; /* frames from here to the root of UW_SOURCE_FRAME_POINTER */
-	bool needs_fp;          /* the walk from here on depends on the frame pointer */
-	bool has_slots;         /* fp_slot or loaded are not 0 */
-	int8_t loaded;          /* words from fp to the stored sp of the caller; 0: not stored */
+	/* Frames from here to the root of UW_SOURCE_FRAME_POINTER and of UW_SOURCE_ANALYSIS. */
+	uint16_t by_convention, by_analysis;
+	bool needs_fp;  /* the walk from here on depends on the frame pointer */
+	bool has_slots; /* fp_slot or loaded are not 0 */
+	int8_t loaded;  /* words from fp to the stored sp of the caller; 0: not stored */
 };
 
 static_assert(sizeof(struct uw_past) == 64, "as uw_history_create promises");

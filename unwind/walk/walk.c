@@ -44,7 +44,7 @@ static bool has_far_cfa(const struct uw_walk *walk)
 
 	if (code->plain != UW_PLAIN_NOT)
 		return code->plain & UW_PLAIN_FROM_FP;
-	return code->kind != UW_CODE_COMMON ||
+	return (code->kind != UW_CODE_COMMON && code->kind != UW_CODE_ANALYSED) ||
 	       uw_code_saved(walk->cache, code)->cfa_reg != walk->machine->sp;
 }
 
@@ -89,13 +89,14 @@ static void write_frame(struct uw_walk *walk, const struct uw_code *code)
 	walk->frames[walk->count++] = (struct uw_frame){
 		.ip = walk->ip,
 		.rva = code->rva,
-		.function = code->function == UW_FUNCTION_UNKNOWN ? 0 : code->rva - code->function,
+		.function = code->function == UW_FUNCTION_UNKNOWN ? 0 : uw_code_start(code),
 		.sp = walk->sp,
 		.tag = code->tag,
 		.source = walk->source,
 		.exact = walk->exact,
 	};
 	walk->by_convention += walk->source == UW_SOURCE_FRAME_POINTER;
+	walk->by_analysis += walk->source == UW_SOURCE_ANALYSIS;
 }
 
 /* Brings state to the current frame by repeating the plain steps. false: a rule was dropped from
@@ -135,6 +136,27 @@ static bool is_entry(struct uw_walk *walk)
 	walk->root = UW_ROOT_ENTRY;
 	return uw_root_check(walk->space, walk->memory.stack, UW_ROOT_ENTRY, walk->sp) ==
 	       UW_STEP_ROOT;
+}
+
+/* Steps by analysis of code without CFI; UW_STEP_NONE: it tells nothing. */
+static enum uw_step step_by_analysis(struct uw_walk *walk)
+{
+	enum uw_step step = UW_STEP_NONE;
+
+	if (walk->code->kind == UW_CODE_NONE &&
+	    uw_code_may_be_known(walk->space, walk->code, walk->exact)) {
+		uw_code_forget(walk->space, walk->ip, walk->exact);
+		walk->code = find_code(walk);
+	}
+	if (walk->code->kind == UW_CODE_ANALYSED)
+		step = uw_convention_analysed(walk->space, walk->code, &walk->state, &walk->memory,
+					      &walk->taken);
+	if (step == UW_STEP_NONE)
+		step = uw_convention_called(walk->space, &walk->state, &walk->memory, &walk->taken);
+	if (step == UW_STEP_NONE)
+		return step;
+	walk->source = UW_SOURCE_ANALYSIS;
+	return step == UW_STEP_NULL ? confirm_null(walk, walk->state.reg[walk->machine->sp]) : step;
 }
 
 /* Steps through code without CFI. */
@@ -202,8 +224,12 @@ static enum uw_step step_settled(struct uw_walk *walk)
 	const struct uw_code *code = walk->code;
 
 	look_at_file(walk);
-	if (code->kind == UW_CODE_NONE || code->kind == UW_CODE_CLONE ||
-	    code->kind == UW_CODE_ENTRY || code->kind == UW_CODE_UNMAPPED)
+	if (code->kind == UW_CODE_NONE || code->kind == UW_CODE_ANALYSED) {
+		enum uw_step step = step_by_analysis(walk);
+		return step == UW_STEP_NONE ? step_by_convention(walk) : step;
+	}
+	if (code->kind == UW_CODE_CLONE || code->kind == UW_CODE_ENTRY ||
+	    code->kind == UW_CODE_UNMAPPED)
 		return step_by_convention(walk);
 	walk->source = UW_SOURCE_CFI;
 	enum uw_step step = uw_step(walk->space, code, &walk->state, &walk->memory);
@@ -284,7 +310,12 @@ static void fill_note(const struct uw_walk *walk, uint8_t kind, uint64_t fp, boo
 	*note = (struct uw_note){.fp = fp,
 				 .kind = is_end ? UW_NOTE_END : UW_NOTE_STEP,
 				 .root = walk->root};
-	if (kind == UW_CODE_NONE && walk->source == UW_SOURCE_FRAME_POINTER) {
+	if (walk->source == UW_SOURCE_ANALYSIS && walk->taken.is_plain && !is_end) {
+		note->uses_fp = walk->taken.uses_fp;
+		note->zeros = 1;
+		note->slot = walk->taken.slot;
+	} else if ((kind == UW_CODE_NONE || kind == UW_CODE_ANALYSED) &&
+		   walk->source == UW_SOURCE_FRAME_POINTER) {
 		note->uses_fp = note->in_order = true;
 		note->zeros = 2;
 		note->slot = fp;
@@ -305,10 +336,14 @@ static bool meet_history(struct uw_walk *walk, struct uw_history *history,
 	if (!uw_history_take(history, walk->space, &met, walk->memory.stack,
 			     walk->frames + walk->count, room, &index))
 		return false;
-	if (index > 0)
+	if (index > 0) {
 		walk->by_convention += history->past[index - 1].by_convention;
-	if (index > room)
+		walk->by_analysis += history->past[index - 1].by_analysis;
+	}
+	if (index > room) {
 		walk->by_convention -= history->past[index - 1 - room].by_convention;
+		walk->by_analysis -= history->past[index - 1 - room].by_analysis;
+	}
 	*stop = index <= room ? UW_STOP_ROOT : UW_STOP_DEPTH;
 	if (index <= room) {
 		uw_history_note(history, walk->frames, notes, walk->count, index + 1);
@@ -418,13 +453,15 @@ static size_t count_walk(const struct uw_walk *walk)
 	struct uw_counts *counts = &walk->space->counts;
 	size_t sampled = walk->count > 0;
 
-	assert(sampled + walk->by_convention <= walk->count);
+	assert(sampled + walk->by_convention + walk->by_analysis <= walk->count);
 	counts->walks++;
 	counts->effort += walk->memory.effort;
 	counts->frames += walk->count;
 	counts->frames_by_source[UW_SOURCE_SAMPLE] += sampled;
 	counts->frames_by_source[UW_SOURCE_FRAME_POINTER] += walk->by_convention;
-	counts->frames_by_source[UW_SOURCE_CFI] += walk->count - sampled - walk->by_convention;
+	counts->frames_by_source[UW_SOURCE_ANALYSIS] += walk->by_analysis;
+	counts->frames_by_source[UW_SOURCE_CFI] +=
+		walk->count - sampled - walk->by_convention - walk->by_analysis;
 	return walk->count;
 }
 
@@ -448,7 +485,7 @@ static void begin_walk(struct uw_walk *walk, struct uw_space *space, const struc
 	walk->switches = 0;
 	walk->behind = 0;
 	walk->regs = regs;
-	walk->count = walk->by_convention = 0;
+	walk->count = walk->by_convention = walk->by_analysis = 0;
 }
 
 size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const struct uw_regs *regs,

@@ -5,6 +5,7 @@
 #ifndef UNWIND_WALK_WALK_H
 #define UNWIND_WALK_WALK_H
 
+#include "unwind/convention/convention.h"
 #include "unwind/frame/machine.h"
 #include "unwind/frame/memory.h"
 #include "unwind/rules/rule_cache.h"
@@ -33,7 +34,9 @@ struct uw_walk {
 	struct uw_state state;
 	struct uw_frame *frames;
 	size_t count, max;
-	size_t by_convention; /* of the frames, those of UW_SOURCE_FRAME_POINTER */
+	size_t by_convention;  /* of the frames, those of UW_SOURCE_FRAME_POINTER */
+	size_t by_analysis;    /* and those of UW_SOURCE_ANALYSIS */
+	struct uw_taken taken; /* the last step of UW_SOURCE_ANALYSIS */
 };
 
 /* How a run of plain steps ended. */

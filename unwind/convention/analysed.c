@@ -1,0 +1,268 @@
+/*
+ * Steps by analysis of code. A row says where the return address lies if the function's start is
+ * right, and if the code keeps the rules of calls. The return address is therefore checked: a call
+ * precedes it, and where this call names its target, the target is the function, or a function
+ * that ends by a jump to it.
+ */
+#include "unwind/analysis/analysis.h"
+#include "unwind/cfi/row.h"
+#include "unwind/convention/call.h"
+#include "unwind/convention/convention.h"
+#include "unwind/convention/function_bytes.h"
+#include "unwind/functions/functions.h"
+#include "unwind/module/module.h"
+#include "unwind/space/space.h"
+#include "unwind/step/code.h"
+#include "unwind/step/step.h"
+#include <assert.h>
+#include <string.h>
+
+enum {
+	JUMPS_MAX = 4,     /* from a call's target to the function, one after the other */
+	TARGETS_MAX = 16,  /* functions looked at for these */
+	SCANNED_MAX = 512, /* words of the stack */
+	CALLEES_MAX = 8,   /* functions that are tried, of those called there */
+	SCAN_EFFORT = 8    /* of a word: see uw_cfi_row */
+};
+
+/* The function whose frame it is, and where in it. */
+struct place {
+	struct uw_space *space;
+	const struct uw_mapping *mapping; /* with a module */
+	uint64_t lookup;                  /* lookup address */
+	uint64_t bias;                    /* mapped address minus the file's */
+	struct uw_functions *functions;
+};
+
+static bool find_place(struct uw_space *space, const struct uw_state *state, struct place *place)
+{
+	uint64_t lookup = state->ip - !state->exact;
+	const struct uw_mapping *mapping = uw_space_lookup(space, lookup);
+
+	if (!mapping || !mapping->module || space->arch != UW_ARCH_X86_64 ||
+	    mapping->module->elf.arch != UW_ARCH_X86_64)
+		return false;
+	uw_module_load(mapping->module);
+	*place = (struct place){space, mapping, lookup, mapping->start - mapping->rva,
+				uw_module_functions(mapping->module)};
+	return place->functions != NULL;
+}
+
+/* What is known of the function at an address. */
+static const struct uw_analysis *analysis_at(struct uw_space *space, uint64_t address,
+					     uint64_t *bias)
+{
+	const struct uw_mapping *mapping = uw_space_lookup(space, address);
+
+	if (!mapping || !mapping->module || mapping->module->elf.arch != UW_ARCH_X86_64)
+		return NULL;
+	uw_module_load(mapping->module);
+	*bias = mapping->start - mapping->rva;
+	struct uw_functions *functions = uw_module_functions(mapping->module);
+	return functions ? uw_functions_analysis(functions, address - *bias) : NULL;
+}
+
+/* Whether control can come from target to start by jumps alone; a linkage stub leads anywhere. */
+static bool jumps_lead(struct uw_space *space, uint64_t target, uint64_t start, unsigned jumps,
+		       unsigned *left)
+{
+	const uint64_t *exits;
+	uint64_t bias, stub = target;
+
+	if (target == start || uw_bytes_are_stub(space, &stub))
+		return true;
+	if (jumps == JUMPS_MAX || *left == 0)
+		return false;
+	--*left;
+	if (stub != target)
+		return jumps_lead(space, stub, start, jumps + 1, left);
+	const struct uw_analysis *analysis = analysis_at(space, target, &bias);
+	if (!analysis)
+		return false;
+	if (uw_analysis_exits_to(analysis, start - bias))
+		return true;
+	size_t count = uw_analysis_exits(analysis, &exits);
+	for (size_t i = 0; i < count; i++)
+		if (jumps_lead(space, exits[i] + bias, start, jumps + 1, left))
+			return true;
+	return false;
+}
+
+/* Whether the function at target has the same rule for the CFA at this place. */
+static bool target_has_place(const struct place *place, uint64_t target, const struct uw_code *code,
+			     const struct uw_saved *saved)
+{
+	const struct uw_machine *machine = uw_machine_of(UW_ARCH_X86_64);
+	const struct uw_analysis_row *row;
+	struct uw_rules rules;
+
+	if (target < place->mapping->start || target >= place->mapping->end)
+		return false;
+	row = uw_functions_row_from(place->functions, target - place->bias,
+				    place->lookup - place->bias);
+	return row && uw_form_analysed(machine, row, &rules) &&
+	       rules.cfa_offset == code->cfa_offset && rules.saved.cfa_reg == saved->cfa_reg;
+}
+
+/* Whether no call leads to these places by design: the ends of goroutines and coroutines, and the
+ * trampolines that signal handlers return to. */
+static bool needs_no_call(struct uw_space *space, uint64_t ra, struct uw_memory *memory)
+{
+	static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+	uint8_t bytes[sizeof(sigreturn)];
+	uint8_t kind = uw_code_find(space, ra, false, &memory->effort)->kind;
+
+	return kind == UW_CODE_ROOT || kind == UW_CODE_SIGRETURN ||
+	       (kind == UW_CODE_ROW && uw_space_read(space, ra, bytes, sizeof(bytes)) &&
+		memcmp(bytes, sigreturn, sizeof(bytes)) == 0);
+}
+
+/* Whether the call before a return address led to the function at start. */
+static bool call_fits(const struct place *place, uint64_t ra, const struct uw_code *code,
+		      const struct uw_saved *saved, struct uw_memory *memory)
+{
+	uint64_t start = uw_code_start(code) + place->bias;
+	unsigned left = TARGETS_MAX;
+
+	if (!uw_space_lookup(place->space, ra - 1))
+		return false;
+	struct uw_call *call = uw_call_find(place->space, ra);
+	if (!call || !call->readable)
+		return false;
+	if (call->inner == start)
+		return true;
+	if (!call->found)
+		return needs_no_call(place->space, ra, memory);
+	if (call->direct && call->target != start) {
+		if (target_has_place(place, call->target, code, saved))
+			uw_functions_learn(place->functions, call->target - place->bias);
+		else if (!jumps_lead(place->space, call->target, start, 0, &left))
+			return false;
+	} else if (call->direct) {
+		uw_functions_learn(place->functions, start - place->bias);
+	}
+	call->inner = start;
+	return true;
+}
+
+/* How the step was taken, for uw_taken. */
+static struct uw_taken taken_of(const struct uw_saved *saved, uint64_t cfa)
+{
+	int8_t slot = saved->slot[UW_SAVED_FP];
+
+	return (struct uw_taken){
+		.slot = cfa + (uint64_t)(int64_t)(slot == 0 ? -8 : slot * 8),
+		.uses_fp = saved->cfa_reg == uw_machine_of(UW_ARCH_X86_64)->fp,
+		.is_plain = slot != UW_SLOT_LOST &&
+			    (saved->cfa_reg == uw_machine_of(UW_ARCH_X86_64)->fp ||
+			     saved->cfa_reg == UW_X86_64_RSP),
+	};
+}
+
+enum uw_step uw_convention_analysed(struct uw_space *space, const struct uw_code *found,
+				    struct uw_state *state, struct uw_memory *memory,
+				    struct uw_taken *taken)
+{
+	/* The slot may be taken by another address. */
+	const struct uw_code code = *found;
+	const struct uw_saved saved = *uw_code_saved(space->cache, found);
+	struct uw_state caller = *state;
+	struct place place;
+
+	assert(code.kind == UW_CODE_ANALYSED && code.function != UW_FUNCTION_UNKNOWN);
+	if (!find_place(space, state, &place))
+		return UW_STEP_NONE;
+	enum uw_step step =
+		uw_step_analysed(uw_machine_of(space->arch), &code, &saved, &caller, memory);
+	if (step == UW_STEP_OK && !call_fits(&place, caller.ip, &code, &saved, memory))
+		return UW_STEP_NONE;
+	if (step != UW_STEP_OK && step != UW_STEP_NULL)
+		return step;
+	*state = caller;
+	*taken = taken_of(&saved, caller.reg[UW_X86_64_RSP]);
+	return step;
+}
+
+/* The function that a direct call led to, through jumps, if it may be the one at this place; 0: it
+ * is not. */
+static uint64_t callee_here(const struct place *place, const struct uw_call *call)
+{
+	uint64_t target = call->target;
+
+	for (unsigned jumps = 0; jumps < JUMPS_MAX; jumps++) {
+		uint64_t from = target;
+		if (target >= place->mapping->start && target <= place->lookup &&
+		    place->lookup - target <= UW_FUNCTION_SIZE_MAX)
+			return target;
+		if (uw_bytes_are_stub(place->space, &target) || target == from)
+			break;
+	}
+	return 0;
+}
+
+/* Tries the function at start for the frame with its return address in a slot. */
+static bool try_callee(const struct place *place, uint64_t start, uint64_t slot,
+		       struct uw_state *state, struct uw_memory *memory, struct uw_taken *taken)
+{
+	const struct uw_machine *machine = uw_machine_of(UW_ARCH_X86_64);
+	struct uw_code code = {.kind = UW_CODE_ANALYSED};
+	const struct uw_analysis_row *row;
+	struct uw_state caller = *state;
+	struct uw_rules rules;
+
+	row = uw_functions_row_from(place->functions, start - place->bias,
+				    place->lookup - place->bias);
+	if (!row || !uw_form_analysed(machine, row, &rules))
+		return false;
+	code.cfa_offset = rules.cfa_offset;
+	if (uw_step_analysed(machine, &code, &rules.saved, &caller, memory) != UW_STEP_OK ||
+	    caller.reg[UW_X86_64_RSP] - 8 != slot)
+		return false;
+	uw_functions_learn(place->functions, start - place->bias);
+	*state = caller;
+	*taken = taken_of(&rules.saved, slot + 8);
+	return true;
+}
+
+/* Whether code at a place of a module has no call frame information. */
+static bool is_untold(const struct place *place, uint64_t address)
+{
+	struct uw_cfi_gap gap;
+	struct uw_fde fde;
+
+	return uw_module_find(place->mapping->module, address - place->bias, &fde, &gap) ==
+	       UW_CFI_NONE;
+}
+
+enum uw_step uw_convention_called(struct uw_space *space, struct uw_state *state,
+				  struct uw_memory *memory, struct uw_taken *taken)
+{
+	uint64_t slot = state->reg[UW_X86_64_RSP], tried = 0, ra, ip = state->ip;
+	bool exact = state->exact;
+	unsigned callees = 0;
+	struct place place;
+
+	if (slot % 8 != 0 || !find_place(space, state, &place))
+		return UW_STEP_NONE;
+	for (unsigned i = 0; i < SCANNED_MAX && callees < CALLEES_MAX; i++, slot += 8) {
+		if (memory->effort > UW_CFI_EFFORT_MAX ||
+		    !uw_stack_read(memory->stack, slot, 8, &ra))
+			break;
+		memory->effort += SCAN_EFFORT;
+		if (!uw_space_lookup(space, ra - 1))
+			continue;
+		const struct uw_call *call = uw_call_find(space, ra);
+		if (!call || !call->found || !call->direct)
+			continue;
+		uint64_t start = callee_here(&place, call);
+		if (start == 0 || start == tried || !is_untold(&place, start))
+			continue;
+		tried = start;
+		callees++;
+		if (try_callee(&place, start, slot, state, memory, taken)) {
+			uw_code_forget(space, ip, exact);
+			return UW_STEP_OK;
+		}
+	}
+	return UW_STEP_NONE;
+}

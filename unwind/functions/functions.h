@@ -1,0 +1,51 @@
+/*
+ * The functions of a file's code without call frame information, as far as they are known: where
+ * they start, by evidence, and their rows, by analysis of their code. Both are found when first
+ * asked for, and kept: a file's code is analysed once for all address spaces.
+ *
+ * Evidence of a start: a symbol; a call that a walk found to be this function's
+ * (uw_functions_learn); or code that looks like a start, and from which all ways that come to a
+ * return find the frame that they were given. All addresses are the file's.
+ */
+#ifndef UNWIND_FUNCTIONS_FUNCTIONS_H
+#define UNWIND_FUNCTIONS_FUNCTIONS_H
+
+#include "unwind/analysis/analysis.h"
+#include "unwind/cfi/find.h"
+#include "unwind/elf/elf.h"
+
+struct uw_functions;
+
+enum {
+	/* Of one file's analyses: some 30,000 functions. */
+	UW_FUNCTIONS_MEMORY_MAX = 32 * 1024 * 1024,
+	UW_FUNCTION_SIZE_MAX = 256 * 1024 /* a larger one has no rows: half a second */
+};
+
+/* For the x86-64 file elf, with sections and call frame information taken; all three must outlive
+ * the functions. Reads nothing yet. NULL: out of memory. */
+struct uw_functions *uw_functions_create(struct uw_elf *elf, const struct uw_cfi *cfi,
+					 const struct uw_cfi *debug);
+void uw_functions_destroy(struct uw_functions *functions); /* accepts NULL */
+
+/* The row of code without call frame information at rva, and the start of its function, which is
+ * not before rva if the code is a cold part. exact: control is at rva, not behind the call there.
+ * NULL: none is known. The row is valid until the next call. */
+const struct uw_analysis_row *uw_functions_row(struct uw_functions *functions, uint64_t rva,
+					       bool exact, uint64_t *start);
+
+/* As above, if the function starts at start. */
+const struct uw_analysis_row *uw_functions_row_from(struct uw_functions *functions, uint64_t start,
+						    uint64_t rva);
+
+/* Takes it for known that a function starts at start. */
+void uw_functions_learn(struct uw_functions *functions, uint64_t start);
+
+/* The number of starts learnt: rows that were not known may be when it has grown. */
+uint32_t uw_functions_learnt(const struct uw_functions *functions);
+
+/* What is known of the function at start, which may have call frame information: of its tail calls.
+ * NULL: nothing. Valid until the next call. */
+const struct uw_analysis *uw_functions_analysis(struct uw_functions *functions, uint64_t start);
+
+#endif

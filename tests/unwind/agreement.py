@@ -1,7 +1,8 @@
 """Agreement with libunwind and libdwfl on real programs; what it shows is explained in agreement.md.
 
-Usage: agreement.py AGREEMENT TARGETS [NAME...]   AGREEMENT is the built unwind_agreement, TARGETS the
-folder of the test targets. Exit status 1: a difference, or more of what agreement.md explains than
+Usage: agreement.py [--untabled] AGREEMENT TARGETS [NAME...]   AGREEMENT is the built unwind_agreement, or,
+with --untabled, unwind_untabled, which compares with walks by analysis alone: with the files' own symbols, and with
+all. TARGETS is the folder of the test targets. Exit status 1: a difference, or more of what agreement.md explains than
 is known of the program; 77: no difference, but a program is not installed, which is a failure where
 the environment says TESTS_NEED_ALL, as tools/bootstrap long does."""
 
@@ -61,7 +62,7 @@ def programs(targets):
       'java_framed': (java, [], ['javac', 'J.java'], 1500, ['-c', '95', '-n', '4'], ['java', '-XX:+PreserveFramePointer', '-cp', '.', 'J']),
       'java_interpreted': (java, [], ['javac', 'J.java'], 1500, ['-c', '92', '-n', '6'], ['java', '-Xint', '-cp', '.', 'J']),
       'node': (None, [], None, 800, ['-b', '25', '-c', '75', '-n', '25'], ['node', '-e', NODE]),
-      'musl': (('m.c', C), [], ['musl-gcc', '-O2', '-static', '-Wl,--eh-frame-hdr', '-o', 'm', 'm.c'], 200, ['-c', '0'], ['./m']),
+      'musl': (('m.c', C), [], ['musl-gcc', '-O2', '-static', '-Wl,--eh-frame-hdr', '-o', 'm', 'm.c'], 200, [], ['./m']),
       'altstack': (None, [], None, 300, [], [f'{targets}/target-altstack', '20000']),
       'nested': (None, [], None, 100, [], [f'{targets}/target-nested', '30', '1000000']),
   }
@@ -75,7 +76,14 @@ def missing(takes, build, command):
   return None
 
 
-def run(name, agreement, source, takes, build, delay, bounds, command):
+def run_untabled(untabled, name, delay, command, folder):
+  """Runs both ways; the higher exit status."""
+  least = {'cc1': '93', 'clang': '88'}.get(name, '97')
+  return max(subprocess.run([untabled, *way, '-c', least, '-d', str(max(delay, 1000)), SAMPLES, *command], cwd=folder,
+                            check=False).returncode for way in ([], ['-s']))
+
+
+def run(name, agreement, source, takes, build, delay, bounds, command, is_untabled=False):
   """The exit status, 77 where a program is missing."""
   absent = missing(takes, build, command)
   if absent:
@@ -89,6 +97,8 @@ def run(name, agreement, source, takes, build, delay, bounds, command):
                                 env={**os.environ, 'GOCACHE': f'{folder}/cache'}).returncode:
       print(f'{name}: FAILED, cannot be built')
       return 1
+    if is_untabled:
+      return run_untabled(agreement, name, delay, command, folder)
     done = subprocess.run([agreement, '-d', str(delay), *bounds, SAMPLES, *command], cwd=folder,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace', check=False)
     print(f'{name}: {done.stdout.strip()}', '' if done.returncode == 0 else f'(FAILED, {done.returncode})', flush=True)
@@ -105,9 +115,10 @@ def summary(results):
 
 
 def main():
-  agreement, targets, *names = sys.argv[1:]
+  is_untabled = sys.argv[1] == '--untabled'
+  agreement, targets, *names = sys.argv[1 + is_untabled:]
   known = programs(os.path.abspath(targets))
-  return summary([run(name, os.path.abspath(agreement), *known[name]) for name in names or known])
+  return summary([run(name, os.path.abspath(agreement), *known[name], is_untabled) for name in names or known])
 
 
 if __name__ == '__main__':

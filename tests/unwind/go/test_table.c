@@ -360,7 +360,10 @@ START_TEST(walks_end_at_the_top)
 	enum { REG_RBP = 6, WORDS = 16 };
 	const uint64_t base = 0x7f0000000000, start = 0x400000;
 	uint64_t words[WORDS] = {[2] = 0x1234, [3] = start + GOEXIT + 1};
-	struct uw_stack stack = {base, (const uint8_t *)words, sizeof(words), sizeof(words), false};
+	struct uw_stack stack = {.base = base,
+				 .bytes = (const uint8_t *)words,
+				 .size = sizeof(words),
+				 .requested = sizeof(words)};
 	struct uw_regs regs = {.value = {[REG_RSP] = base, [REG_RIP] = start + MAIN + 12}};
 	uint8_t table[TABLE_SIZE];
 	struct uw_frame frames[4];

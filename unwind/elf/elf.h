@@ -58,8 +58,8 @@ struct uw_elf {
 	enum uw_compression debug_frame_packed; /* compression of debug_frame */
 	struct uw_piece debug_link;             /* section .gnu_debuglink */
 	struct uw_piece go_table; /* section .gopclntab; with relocations .data.rel.ro.gopclntab */
-	struct uw_piece symbols[2];             /* sections of type SHT_SYMTAB, SHT_DYNSYM */
-	struct uw_piece symbol_names;           /* of symbols[0] */
+	struct uw_piece symbols[2];   /* sections of type SHT_SYMTAB, SHT_DYNSYM */
+	struct uw_piece symbol_names; /* of symbols[0] */
 };
 
 /*

@@ -32,7 +32,8 @@ enum {
 	SIGNAL_FRAME_BELOW = 456,   /* from the state down to struct rt_sigframe, with alignment */
 	SIGNAL_FRAME_STACK = 24,    /* in it: uc.uc_stack, */
 	SIGNAL_FRAME_POINTER = 168, /* uc.uc_mcontext.sp */
-	MISSES_MAX = 16
+	MISSES_MAX = 16,            /* in a row; from then on, each MISSES_EACH-th searches */
+	MISSES_EACH = 64
 };
 
 struct frame_search {
@@ -69,9 +70,10 @@ __attribute__((noinline)) __u64 interrupted_stack_pointer(struct slot *slot, __u
 	if (!slot)
 		return 0;
 	look_at_frame(slot->frame_step, &search);
-	if (!search.found && slot->frame_misses < MISSES_MAX) {
-		slot->frame_misses++;
-		bpf_loop(STATES_MAX, look_at_frame, &search, 0);
+	if (!search.found) {
+		__u32 misses = slot->frame_misses++;
+		if (misses < MISSES_MAX || misses % MISSES_EACH == 0)
+			bpf_loop(STATES_MAX, look_at_frame, &search, 0);
 	}
 	if (search.found)
 		bpf_probe_read_user(&sp, sizeof(sp),

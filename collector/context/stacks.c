@@ -116,11 +116,13 @@ static uint64_t choose_cut(struct stacks *stacks, const struct found *found, siz
 	struct guess *guess = found->source->memory->guess;
 	bool is_cut = stacks->guess_trial == TRIAL_CUT;
 	bool is_soon = is_cut && stacks->counts.run.guesses_tested < TESTED_SOON;
+	if (found->source->outer)
+		return 0;
 	if (found->is_deep && stacks->copy_size > 0) {
 		raise_trial(stacks, TRIAL_DEEP);
 		return stack->base + stacks->copy_size;
 	}
-	if (found->is_deep || stacks->guess_trial == TRIAL_DEEP || found->source->outer ||
+	if (found->is_deep || stacks->guess_trial == TRIAL_DEEP ||
 	    (is_cut && !guess_has_cut(guess)) ||
 	    (++stacks->guess_turn % (is_cut ? TESTED_EACH_CUT : TESTED_EACH) != 0 && !is_soon))
 		return 0;

@@ -112,8 +112,7 @@ static void check_frames(struct uw_space *space, const struct uw_frame *frames, 
 		uint32_t tag;
 		uint64_t rva;
 
-		check(frames[i].source == UW_SOURCE_CFI ||
-		      frames[i].source == UW_SOURCE_FRAME_POINTER);
+		check(frames[i].source != UW_SOURCE_SAMPLE && frames[i].source < UW_SOURCE_COUNT);
 		if (frames[i].exact)
 			continue;
 		check(frames[i].sp > frames[i - 1].sp ||
@@ -157,6 +156,9 @@ static void walk_checked(struct uw_space *space, struct uw_history *history,
 	enum uw_stop stop;
 	size_t count = uw_walk(space, regs, stack, frames, UW_DEPTH_MAX, &stop);
 
+	/* Walks learn where functions start, by the calls that they follow. */
+	for (int learnt = 0; learnt < 2; learnt++)
+		count = uw_walk(space, regs, stack, frames, UW_DEPTH_MAX, &stop);
 	check_frames(space, frames, count, stop);
 	check_reuse(space, history, regs, stack, frames, count, stop);
 }

@@ -39,7 +39,9 @@ void uw_analysis_destroy(struct uw_analysis *analysis)
 	free(analysis);
 }
 
-/* The number of a row; functions have few. */
+enum { ROWS_MAX = 4096 }; /* of a function; compilers' have some dozens */
+
+/* The number of a row; functions have few. false: no memory, or too many. */
 static bool number_row(struct uw_analysis *analysis, const struct uw_analysis_row *row,
 		       uint32_t *number)
 {
@@ -49,7 +51,8 @@ static bool number_row(struct uw_analysis *analysis, const struct uw_analysis_ro
 			return true;
 		}
 	}
-	if (!array_reserve(&analysis->rows, &analysis->row_capacity, analysis->row_count + 1,
+	if (analysis->row_count == ROWS_MAX ||
+	    !array_reserve(&analysis->rows, &analysis->row_capacity, analysis->row_count + 1,
 			   sizeof(*row)))
 		return false;
 	*number = (uint32_t)analysis->row_count;

@@ -26,11 +26,12 @@ struct extent {
 /* Makes the window hold the instruction at an address; false: there is no code. */
 static bool look_at(struct extent *extent, uint64_t at)
 {
-	if (extent->size > 0 && at - extent->base + UW_INSTRUCTION_SIZE_MAX <= extent->size)
-		return true;
+	/* Padding that was skipped may have moved the window past an address. */
+	bool is_inside = extent->size > 0 && at >= extent->base && at < extent->base + extent->size;
 	uint64_t left = extent->limit - at;
-	if (extent->size > 0 && extent->base + extent->size == extent->limit)
-		return at < extent->limit;
+	if (is_inside && (at - extent->base + UW_INSTRUCTION_SIZE_MAX <= extent->size ||
+			  extent->base + extent->size == extent->limit))
+		return true;
 	extent->base = at;
 	extent->size = left < WINDOW ? (size_t)left : WINDOW;
 	if (extent->source->read(extent->source->context, at, extent->bytes, extent->size))

@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+	BOUNDS_MAX = 64,       /* questions for a part's bounds; each may look at 64 KB of code */
+	STATES_MAX = 16 * 1024 /* distinct ones, of 400 bytes */
+};
+
 enum { STEPS_PER_BYTE = 8, PARTS_TOLD = 4, STACK_ALIGNMENT = 16, TABLE_CHUNK = 16 };
 
 struct uw_flow_part *uw_flow_find(struct uw_flow *flow, uint64_t address)
@@ -59,6 +64,12 @@ static void mark_targets(struct uw_flow_part *part)
 	}
 }
 
+static bool ask_bounds(struct uw_flow *flow, uint64_t address, uint64_t *start, uint64_t *end)
+{
+	return flow->bounds_asked++ < BOUNDS_MAX &&
+	       flow->source->bounds(flow->source->context, address, start, end);
+}
+
 /* Returns 0, or -1 with ENOMEM, or ENOENT: there is no code, or it is not read. */
 static int add_part(struct uw_flow *flow, uint64_t address)
 {
@@ -67,9 +78,9 @@ static int add_part(struct uw_flow *flow, uint64_t address)
 
 	errno = ENOENT;
 	if (flow->part_count == (source->bounds_are_narrow ? UW_ANALYSIS_PARTS_MAX : PARTS_TOLD) ||
-	    !source->bounds(source->context, address, &part.start, &part.end) ||
-	    part.end <= part.start || part.end - part.start > UW_ANALYSIS_SIZE_MAX ||
-	    address < part.start || address >= part.end)
+	    !ask_bounds(flow, address, &part.start, &part.end) || part.end <= part.start ||
+	    part.end - part.start > UW_ANALYSIS_SIZE_MAX || address < part.start ||
+	    address >= part.end)
 		return -1;
 	for (size_t i = 0; i < flow->part_count; i++)
 		if (part.start < flow->part[i].end && part.end > flow->part[i].start)
@@ -103,6 +114,7 @@ static bool add_way(struct uw_flow *flow, struct uw_flow_ways *ways, uint64_t ad
 	    !array_reserve(&ways->items, &ways->capacity, ways->count + 1, sizeof(*ways->items)))
 		return false;
 	ways->items[ways->count++] = (struct uw_flow_way){address, number};
+	flow->is_spent |= number > STATES_MAX;
 	return true;
 }
 
@@ -175,8 +187,7 @@ static bool is_table_of(struct uw_flow *flow, struct uw_value table, const void 
 		uint64_t target = table_target(table, entries, i);
 		if (uw_flow_find(flow, target) || (target >= start && target < end))
 			continue;
-		if (others == 0 ||
-		    !flow->source->bounds(flow->source->context, target, &start, &end))
+		if (others == 0 || !ask_bounds(flow, target, &start, &end))
 			return false;
 		others--;
 	}

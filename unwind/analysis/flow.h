@@ -44,6 +44,7 @@ struct uw_flow {
 	struct uw_flow_table *tables; /* owned */
 	size_t table_count, table_capacity;
 	uint64_t steps;
+	uint32_t bounds_asked;
 	/* Jumps out of the function in the entry's state: tail calls, the first few. */
 	uint64_t exits[UW_ANALYSIS_EXITS_MAX];
 	size_t exit_count;

@@ -157,7 +157,13 @@ static bool read_code(void *context, uint64_t address, void *bytes, size_t size)
 	return uw_elf_read_constant(functions->elf, address, bytes, size);
 }
 
-/* The end of the code that starts at start and is not described, nor of known size. */
+static void charge_work(struct uw_functions *functions, uint64_t work)
+{
+	functions->work -= work < functions->work ? work : functions->work;
+}
+
+/* The end of the code that starts at start and is not described, nor of known size; start: there is
+ * none, or the file's work is done. */
 static uint64_t find_end(struct uw_functions *functions, uint64_t start, uint64_t limit)
 {
 	const struct uw_analysis_source source = {functions, read_code, NULL, true};
@@ -165,10 +171,14 @@ static uint64_t find_end(struct uw_functions *functions, uint64_t start, uint64_
 
 	if (until < functions->learnt_count && functions->learnt[until] < limit)
 		limit = functions->learnt[until];
+	if (functions->work == 0)
+		return start;
 	if (start != functions->current && functions->strictness >= STRICT_PARTS)
 		return uw_analysis_call_end(&source, start, limit);
 	uint64_t end =
 		uw_analysis_extent(&source, start, limit, functions->strictness >= STRICT_CALLS);
+	/* A look at each instruction takes an eighth of its analysis. */
+	charge_work(functions, (end - start) / 8);
 	return start == functions->current && end < functions->current_end ? functions->current_end
 									   : end;
 }
@@ -235,7 +245,7 @@ static struct uw_analysis *analyse_once(struct uw_functions *functions, uint64_t
 
 	for (size_t i = 0; analysis && uw_analysis_part(analysis, i, &from, &to); i++)
 		work += to - from;
-	functions->work -= work < functions->work ? work : functions->work;
+	charge_work(functions, work);
 	return analysis;
 }
 

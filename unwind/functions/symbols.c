@@ -4,6 +4,8 @@
 
 enum {
 	CHUNK = 512,                  /* symbols read at once */
+	NAME_MAX_LOOKED_AT = 1024,    /* bytes of a name */
+	SEGMENTS_MAX = 16,            /* of a file whose symbols are all looked at */
 	SYMBOLS_MAX = 4 * 1024 * 1024 /* of a file; the largest browsers have a million */
 };
 
@@ -27,23 +29,23 @@ static int compare_symbols(const void *left, const void *right)
  * clang). */
 static bool names_part(const char *names, uint64_t size, uint32_t name)
 {
-	const char *end, *at;
+	static const char word[] = ".cold";
 
 	if (!names || name >= size)
 		return false;
-	end = memchr(names + name, '\0', size - name);
-	at = end ? strstr(names + name, ".cold") : NULL;
-	return at != NULL;
+	size_t most = size - name < NAME_MAX_LOOKED_AT ? (size_t)(size - name) : NAME_MAX_LOOKED_AT;
+	return memmem(names + name, strnlen(names + name, most), word, sizeof(word) - 1) != NULL;
 }
 
 static bool add_symbol(struct uw_symbols *symbols, const struct uw_elf *elf,
-		       const Elf64_Sym *symbol, bool is_part)
+		       const Elf64_Sym *symbol, const char *names, uint64_t names_size)
 {
-	const struct uw_segment *segment = uw_elf_segment(elf, symbol->st_value);
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
 
-	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
-	    !segment || !segment->executable)
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF)
+		return true;
+	const struct uw_segment *segment = uw_elf_segment(elf, symbol->st_value);
+	if (!segment || !segment->executable)
 		return true;
 	if (!array_reserve(&symbols->items, &symbols->capacity, symbols->count + 1,
 			   sizeof(*symbols->items)))
@@ -51,7 +53,7 @@ static bool add_symbol(struct uw_symbols *symbols, const struct uw_elf *elf,
 	symbols->items[symbols->count++] = (struct uw_symbol){
 		symbol->st_value,
 		symbol->st_size <= UINT32_MAX ? (uint32_t)symbol->st_size : 0,
-		is_part,
+		names_part(names, names_size, symbol->st_name),
 	};
 	return true;
 }
@@ -64,6 +66,9 @@ static bool read_table(struct uw_symbols *symbols, const struct uw_elf *elf,
 
 	if (count > SYMBOLS_MAX)
 		count = SYMBOLS_MAX;
+	/* Each is looked up among the segments. */
+	if (elf->segment_count > SEGMENTS_MAX && count > SYMBOLS_MAX / elf->segment_count)
+		count = SYMBOLS_MAX / elf->segment_count;
 	for (uint64_t i = 0; i < count; i += CHUNK) {
 		uint64_t some = count - i < CHUNK ? count - i : CHUNK;
 
@@ -71,8 +76,7 @@ static bool read_table(struct uw_symbols *symbols, const struct uw_elf *elf,
 				 some * sizeof(chunk[0])))
 			return true;
 		for (uint64_t j = 0; j < some; j++)
-			if (!add_symbol(symbols, elf, &chunk[j],
-					names_part(names, names_size, chunk[j].st_name)))
+			if (!add_symbol(symbols, elf, &chunk[j], names, names_size))
 				return false;
 	}
 	return true;

@@ -7,6 +7,8 @@ enum {
 	CHUNK = 64 * 1024,
 	BYTES_MAX = 256 * 1024 * 1024, /* searched in one file */
 	CANDIDATES_MAX = 64,           /* places that look like a table */
+	FIRST_WITH_DATA = 0xf0,        /* the first byte of forms since Go 1.18 */
+	DATA_COST = 16,                /* candidates that a search of the data counts as */
 	ALIGNMENT = 8                  /* of a table; linkers give 32 */
 };
 
@@ -80,7 +82,9 @@ static int try_places(struct candidates *candidates, const struct uw_piece *piec
 			continue;
 		if (candidates->left == 0)
 			return 0;
-		candidates->left--;
+		/* Newer forms have all writable data searched. */
+		unsigned cost = bytes[i] >= FIRST_WITH_DATA ? DATA_COST : 1;
+		candidates->left -= cost < candidates->left ? cost : candidates->left;
 		const struct uw_piece rest = {.offset = piece->offset + at + i,
 					      .size = piece->size - at - i,
 					      .rva = piece->rva + at + i};

@@ -5,9 +5,10 @@
 #include <string.h>
 
 enum {
-	LIST_INLINED = 2, /* PCDATA_InlTreeIndex */
-	DATA_INLINED = 3, /* FUNCDATA_InlTree */
-	NODE_MAX = 20     /* bytes of an inlined call in the tree */
+	LIST_INLINED = 2,       /* PCDATA_InlTreeIndex */
+	DATA_INLINED = 3,       /* FUNCDATA_InlTree */
+	NODE_MAX = 20,          /* bytes of an inlined call in the tree */
+	EFFORT_MAX = 256 * 1024 /* pairs read for an address */
 };
 
 uint64_t uw_go_data_start(const struct uw_go *go, const struct uw_elf *elf)
@@ -51,16 +52,15 @@ static const char *file_name(const struct uw_go *go, const struct uw_go_function
 }
 
 static void find_place(const struct uw_go *go, const struct uw_go_function *function, uint64_t rva,
-		       struct uw_go_call *call)
+		       uint32_t *effort, struct uw_go_call *call)
 {
-	uint32_t effort = 0;
 	int32_t number;
 
 	call->file = NULL;
 	call->line = 0;
-	if (uw_go_value(go, function, function->files, rva, &effort, &number))
+	if (uw_go_value(go, function, function->files, rva, effort, &number))
 		call->file = file_name(go, function, number);
-	if (uw_go_value(go, function, function->lines, rva, &effort, &number) && number > 0)
+	if (uw_go_value(go, function, function->lines, rva, effort, &number) && number > 0)
 		call->line = (uint32_t)number;
 }
 
@@ -108,14 +108,14 @@ size_t uw_go_calls(const struct uw_go *go, const struct uw_elf *elf, uint64_t da
 	size_t count = 0;
 	int32_t number;
 
-	while (tree != 0 && count + 1 < UW_GO_CALLS_MAX &&
+	while (tree != 0 && count + 1 < UW_GO_CALLS_MAX && effort < EFFORT_MAX &&
 	       uw_go_value(go, function, list, rva, &effort, &number) && number >= 0 &&
 	       read_node(go, elf, tree, (uint32_t)number, &calls[count].name, &place) &&
 	       place < function->end - function->start) {
-		find_place(go, function, rva, &calls[count++]);
+		find_place(go, function, rva, &effort, &calls[count++]);
 		rva = function->start + place;
 	}
 	calls[count].name = uw_go_name(go, function);
-	find_place(go, function, rva, &calls[count]);
+	find_place(go, function, rva, &effort, &calls[count]);
 	return count + 1;
 }

@@ -132,10 +132,11 @@ static enum uw_code_kind kind_by_analysis(struct uw_module *module, bool exact,
 		code->cfa_offset = (int32_t)uw_functions_learnt(functions);
 	if (!row || !uw_form_analysed(uw_machine_of(module->elf.arch), row, &rules))
 		return UW_CODE_NONE;
-	code->function = (uint32_t)(code->rva - start);
-	if ((int64_t)(code->rva - start) != (int32_t)code->function ||
-	    code->function == UW_FUNCTION_UNKNOWN)
+	/* A part may lie before its function. */
+	int64_t distance = (int64_t)(code->rva - start);
+	if (distance != (int32_t)distance || (uint32_t)distance == UW_FUNCTION_UNKNOWN)
 		return UW_CODE_NONE;
+	code->function = (uint32_t)distance;
 	take_rules(code, saved, &rules);
 	return UW_CODE_ANALYSED;
 }

@@ -99,6 +99,14 @@ static inline enum uw_step step_common(const struct uw_machine *machine, const s
 	return step_common_of(&uw_machines[UW_ARCH_I386], code, saved, state, memory);
 }
 
+static bool is_kept_by_calls(const struct uw_machine *machine, unsigned reg)
+{
+	for (unsigned i = 0; i < machine->saved_count; i++)
+		if (machine->saved[i] == reg)
+			return true;
+	return reg == machine->sp;
+}
+
 enum uw_step uw_step_analysed(const struct uw_machine *machine, const struct uw_code *code,
 			      const struct uw_saved *saved, struct uw_state *state,
 			      struct uw_memory *memory)
@@ -106,7 +114,9 @@ enum uw_step uw_step_analysed(const struct uw_machine *machine, const struct uw_
 	uint64_t sp = state->reg[machine->sp], ra;
 
 	assert(code->kind == UW_CODE_ANALYSED);
-	if (!uw_state_knows(state, saved->cfa_reg))
+	/* Behind a call, registers that calls need not keep have what the callee left. */
+	if (!uw_state_knows(state, saved->cfa_reg) ||
+	    (!state->exact && !is_kept_by_calls(machine, saved->cfa_reg)))
 		return UW_STEP_NONE;
 	uint64_t cfa = state->reg[saved->cfa_reg] + (uint64_t)(int64_t)code->cfa_offset;
 	/* The call pushed the return address, in a frame that is exact too. */

@@ -141,6 +141,7 @@ static bool is_entry(struct uw_walk *walk)
 /* Steps by analysis of code without CFI; UW_STEP_NONE: it tells nothing. */
 static enum uw_step step_by_analysis(struct uw_walk *walk)
 {
+	const struct uw_state before = walk->state;
 	enum uw_step step = UW_STEP_NONE;
 
 	if (walk->code->kind == UW_CODE_NONE &&
@@ -155,8 +156,15 @@ static enum uw_step step_by_analysis(struct uw_walk *walk)
 		step = uw_convention_called(walk->space, &walk->state, &walk->memory, &walk->taken);
 	if (step == UW_STEP_NONE)
 		return step;
+	if (step == UW_STEP_NULL)
+		step = confirm_null(walk, walk->state.reg[walk->machine->sp]);
+	/* A zero below callers is no return address: the row is wrong there. */
+	if (step == UW_STEP_BAD) {
+		walk->state = before;
+		return UW_STEP_NONE;
+	}
 	walk->source = UW_SOURCE_ANALYSIS;
-	return step == UW_STEP_NULL ? confirm_null(walk, walk->state.reg[walk->machine->sp]) : step;
+	return step;
 }
 
 /* Steps through code without CFI. */
@@ -310,7 +318,8 @@ static void fill_note(const struct uw_walk *walk, uint8_t kind, uint64_t fp, boo
 	*note = (struct uw_note){.fp = fp,
 				 .kind = is_end ? UW_NOTE_END : UW_NOTE_STEP,
 				 .root = walk->root};
-	if (walk->source == UW_SOURCE_ANALYSIS && walk->taken.is_plain && !is_end) {
+	if (kind != UW_CODE_BAD && walk->source == UW_SOURCE_ANALYSIS && walk->taken.is_plain &&
+	    !is_end) {
 		note->uses_fp = walk->taken.uses_fp;
 		note->zeros = 1;
 		note->slot = walk->taken.slot;

@@ -413,6 +413,34 @@ START_TEST(extents)
 }
 END_TEST
 
+/* Code is looked at through a window: a call near its end, whose padding lies beyond. Loop: where
+ * the call is. */
+START_TEST(extents_over_windows)
+{
+	enum { START = 4096, SIZE = 2048, CALL_SIZE = 5 };
+	static const uint8_t push_pop[] = {0x50, 0x58}, call[CALL_SIZE] = {0xe8};
+	uint8_t bytes[SIZE];
+	struct code code = {.base = (uintptr_t)bytes - START};
+	const struct uw_analysis_source source = {&code, read_code, find_bounds, true};
+
+	for (size_t padding = 0; padding <= 640; padding += padding < 24 ? 1 : 77) {
+		const size_t behind = (size_t)_i + CALL_SIZE + padding;
+		if (behind % 16 == 0)
+			continue; /* the call may be the last instruction */
+		for (size_t i = 0; i < SIZE; i += sizeof(push_pop))
+			memcpy(bytes + i, push_pop, sizeof(push_pop));
+		memcpy(bytes + _i, call, sizeof(call));
+		memset(bytes + _i + CALL_SIZE, 0x90, padding);
+		bytes[behind] = 0xc3;
+		ck_assert_uint_eq(uw_analysis_extent(&source, START, START + SIZE, false),
+				  START + behind + 1);
+		/* Also where the window ends with the limit. */
+		ck_assert_uint_eq(uw_analysis_extent(&source, START, START + behind + 1, false),
+				  START + behind + 1);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("analysis");
@@ -433,6 +461,7 @@ int main(void)
 	tcase_add_test(cases, proof_of_the_entry);
 	tcase_add_test(cases, tail_calls);
 	tcase_add_test(cases, extents);
+	tcase_add_loop_test(cases, extents_over_windows, 480, 516);
 	tcase_add_test(cases, no_code);
 	tcase_add_test(cases, any_bytes);
 	suite_add_tcase(suite, cases);

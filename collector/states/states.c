@@ -287,11 +287,15 @@ static void follow_switch(struct states *states, const struct record *record)
 {
 	uint64_t account_ns;
 	uint64_t times;
-	switch_lead_in(&states->lead, record->tid, record->time_ns);
-	if (states->has_own_switches && !record->switched.by_cpu &&
-	    switch_lead_asks(&states->lead, record->tid, record->time_ns) &&
-	    task_account_read(record->pid, record->tid, &account_ns, &times))
-		switch_lead_account(&states->lead, record->tid, record->time_ns, account_ns, times);
+	struct switch_lead *lead = &states->lead;
+	switch_lead_in(lead, record->tid, record->time_ns);
+	if (!states->has_own_switches || record->switched.by_cpu ||
+	    !switch_lead_asks(lead, record->tid, record->time_ns))
+		return;
+	if (task_account_read(record->pid, record->tid, &account_ns, &times))
+		switch_lead_account(lead, record->tid, record->time_ns, account_ns, times);
+	else
+		switch_lead_fail(lead, record->time_ns);
 }
 
 static void switch_in(struct states *states, struct thread *thread, const struct record *record)
@@ -403,7 +407,10 @@ static void release(const struct states *states, const struct record *record)
 static void begin_launched(struct states *states, const struct record *record)
 {
 	struct thread *thread = tracker_find_thread(states->tracker, record->pid, record->tid);
-	if (!thread || !thread->state.is_held || thread->start_ns <= thread->state.since_ns)
+	/* Preempted between the kernel's start of the events and the record of the exec, it has
+	 * been seen on its CPU. */
+	if (!thread || !thread->state.is_held || thread->start_ns <= thread->state.since_ns ||
+	    thread->state.now == PROFILE_STATE_RUNNING)
 		return;
 	thread->state.since_ns = thread->start_ns;
 	thread->state.now = PROFILE_STATE_READY;

@@ -35,6 +35,8 @@ void switch_lead_out(struct switch_lead *lead, uint32_t tid, uint64_t time_ns)
 
 bool switch_lead_asks(const struct switch_lead *lead, uint32_t tid, uint64_t time_ns)
 {
+	if (lead->failed_ns > 0 && time_ns - lead->failed_ns < ACCOUNT_NS)
+		return false;
 	if (lead->tid == 0)
 		return true;
 	uint64_t since_ns = tid == lead->tid ? lead->asked_ns : lead->since_ns;
@@ -76,6 +78,11 @@ void switch_lead_account(struct switch_lead *lead, uint32_t tid, uint64_t time_n
 	lead->account_ns = account_ns;
 	lead->account_times = account_times;
 	lead->ran_ns = lead->times = 0;
+}
+
+void switch_lead_fail(struct switch_lead *lead, uint64_t time_ns)
+{
+	lead->failed_ns = time_ns;
 }
 
 void switch_lead_forget(struct switch_lead *lead)

@@ -18,6 +18,7 @@
 struct switch_lead {
 	uint32_t tid;        /* followed; 0: none */
 	uint64_t asked_ns;   /* its last account was, by its records */
+	uint64_t failed_ns;  /* no account could be read; 0: never */
 	uint64_t since_ns;   /* of the account that is compared with */
 	uint64_t account_ns; /* CPU time in it */
 	uint64_t account_times;
@@ -38,6 +39,9 @@ bool switch_lead_asks(const struct switch_lead *lead, uint32_t tid, uint64_t tim
 /* That account: CPU time, and how often the thread came to a CPU. */
 void switch_lead_account(struct switch_lead *lead, uint32_t tid, uint64_t time_ns,
 			 uint64_t account_ns, uint64_t account_times);
+
+/* There was none: the thread is gone, or the kernel has no accounts. Nobody is asked for a while. */
+void switch_lead_fail(struct switch_lead *lead, uint64_t time_ns);
 
 /* Records were lost: another thread, or the same one, begins anew. */
 void switch_lead_forget(struct switch_lead *lead);

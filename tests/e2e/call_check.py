@@ -306,7 +306,10 @@ class Check:
 def check_calls(what, result, least=1):
   """Fails where a frame's caller did not call it, or fewer than `least` pairs could be looked at."""
   found = Check(read_stacks(result))
-  s.check(not found.wrong and found.called >= least, f'{what}: callers called',
+  # Of another function called, one in 10,000: not each tail call can be told from a jump (LLVM's, through pointers and stubs).
+  uncalled = sum(count for text, count in found.wrong.items() if text.startswith('no call'))
+  others = sum(found.wrong.values()) - uncalled
+  s.check(uncalled == 0 and others <= max(3, found.called / 10000) and found.called >= least, f'{what}: callers called',
           f'{found.called} pairs of frames, {found.named} by name, {found.unknown} in no file'
           + ''.join(f'; {count} {text}' for text, count in found.wrong.most_common(6)))
 

@@ -82,6 +82,16 @@ START_TEST(follows_another_one)
 END_TEST
 
 /* What no switch takes, and less than nothing, is not believed; after a loss all begins anew. */
+START_TEST(no_account)
+{
+	ck_assert(switch_lead_asks(&lead, TID, now_ns));
+	switch_lead_fail(&lead, now_ns);
+	ck_assert(!switch_lead_asks(&lead, TID, now_ns));
+	ck_assert(!switch_lead_asks(&lead, OTHER, now_ns + 49 * MS));
+	ck_assert(switch_lead_asks(&lead, OTHER, now_ns + 50 * MS));
+}
+END_TEST
+
 START_TEST(refuses)
 {
 	account(TID, 1000);
@@ -109,6 +119,7 @@ int main(void)
 	tcase_add_test(tcase, learns);
 	tcase_add_test(tcase, keeps_what_is_too_little);
 	tcase_add_test(tcase, follows_another_one);
+	tcase_add_test(tcase, no_account);
 	tcase_add_test(tcase, refuses);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -40,7 +40,8 @@ bool switch_lead_asks(const struct switch_lead *lead, uint32_t tid, uint64_t tim
 void switch_lead_account(struct switch_lead *lead, uint32_t tid, uint64_t time_ns,
 			 uint64_t account_ns, uint64_t account_times);
 
-/* There was none: the thread is gone, or the kernel has no accounts. Nobody is asked for a while. */
+/* There was none: the thread is gone, or the kernel has no accounts. Nobody is asked for a while.
+ */
 void switch_lead_fail(struct switch_lead *lead, uint64_t time_ns);
 
 /* Records were lost: another thread, or the same one, begins anew. */

@@ -15,7 +15,6 @@
 #include "unwind/step/code.h"
 #include "unwind/step/step.h"
 #include <assert.h>
-#include <string.h>
 
 enum {
 	JUMPS_MAX = 4,     /* from a call's target to the function, one after the other */
@@ -108,13 +107,10 @@ static bool target_has_place(const struct place *place, uint64_t target, const s
  * trampolines that signal handlers return to. */
 static bool needs_no_call(struct uw_space *space, uint64_t ra, struct uw_memory *memory)
 {
-	static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
-	uint8_t bytes[sizeof(sigreturn)];
 	uint8_t kind = uw_code_find(space, ra, false, &memory->effort)->kind;
 
 	return kind == UW_CODE_ROOT || kind == UW_CODE_SIGRETURN ||
-	       (kind == UW_CODE_ROW && uw_space_read(space, ra, bytes, sizeof(bytes)) &&
-		memcmp(bytes, sigreturn, sizeof(bytes)) == 0);
+	       (kind == UW_CODE_ROW && uw_code_is_sigreturn(space, ra));
 }
 
 /* Whether the call before a return address led to the function at start. */

@@ -26,8 +26,7 @@ static bool code_is(struct uw_space *space, uint64_t ip, const uint8_t *code, si
 	       memcmp(bytes, code, size) == 0;
 }
 
-/* mov $__NR_rt_sigreturn, %rax; syscall: the same in glibc, musl and gdb's recogniser. */
-static bool code_is_sigreturn(struct uw_space *space, uint64_t ip)
+bool uw_code_is_sigreturn(struct uw_space *space, uint64_t ip)
 {
 	static const uint8_t stub[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
 	return code_is(space, ip, stub, sizeof(stub));
@@ -94,7 +93,7 @@ static enum uw_code_kind kind_without_cfi(struct uw_space *space, const struct u
 					  const struct uw_cfi_gap *gap)
 {
 	/* A sample may also find the stub between its two instructions, of 7 and 2 bytes. */
-	if (code_is_sigreturn(space, ip) || (exact && code_is_sigreturn(space, ip - 7)))
+	if (uw_code_is_sigreturn(space, ip) || (exact && uw_code_is_sigreturn(space, ip - 7)))
 		return UW_CODE_SIGRETURN;
 	if (!exact && (code_is_goexit(space, ip) || code_is_start_context(space, ip)))
 		return UW_CODE_ROOT;
@@ -198,9 +197,9 @@ static enum uw_code_kind kind_of_go(struct uw_space *space, const struct uw_modu
 		return UW_CODE_NONE;
 	/* The frame that the kernel made for a handler, as in find_kind and kind_without_cfi. */
 	uint64_t at = code->rva - found.start + !exact;
-	if (exact && (at == 0 || at == 7) && code_is_sigreturn(space, code->ip - at))
+	if (exact && (at == 0 || at == 7) && uw_code_is_sigreturn(space, code->ip - at))
 		return UW_CODE_SIGRETURN;
-	if (!exact && code->rva + 1 == found.end && code_is_sigreturn(space, code->ip))
+	if (!exact && code->rva + 1 == found.end && uw_code_is_sigreturn(space, code->ip))
 		return place_trampoline(code, exact, UW_CODE_SIGRETURN);
 	set_function(code, found.start);
 	if (!exact && at == 1 && code_is_goexit(space, code->ip))
@@ -252,7 +251,7 @@ static enum uw_code_kind find_kind(struct uw_space *space, bool exact, uint32_t 
 	}
 	/* A signal handler returns to the first byte of the stub. The byte before a stub without
 	 * CFI may be the last one of an unrelated function. */
-	if (!exact && code->rva + 1 == fde.end && code_is_sigreturn(space, code->ip))
+	if (!exact && code->rva + 1 == fde.end && uw_code_is_sigreturn(space, code->ip))
 		return place_trampoline(code, exact, UW_CODE_SIGRETURN);
 	if (!exact && code->rva == fde.start && code_is_goexit(space, code->ip))
 		return UW_CODE_ROOT;

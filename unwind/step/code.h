@@ -43,4 +43,8 @@ static inline void uw_code_forget(struct uw_space *space, uint64_t ip, bool exac
 		code->key = 0;
 }
 
+/* Whether the code at ip is the stub that signal handlers return to: mov $__NR_rt_sigreturn, %rax;
+ * syscall, the same in glibc, musl and gdb's recogniser. */
+bool uw_code_is_sigreturn(struct uw_space *space, uint64_t ip);
+
 #endif

@@ -81,7 +81,7 @@ START_TEST(follows_another_one)
 }
 END_TEST
 
-/* What no switch takes, and less than nothing, is not believed; after a loss all begins anew. */
+/* A thread that is gone, or a kernel without accounts. */
 START_TEST(no_account)
 {
 	ck_assert(switch_lead_asks(&lead, TID, now_ns));
@@ -92,6 +92,7 @@ START_TEST(no_account)
 }
 END_TEST
 
+/* What no switch takes, and less than nothing, is not believed; after a loss all begins anew. */
 START_TEST(refuses)
 {
 	account(TID, 1000);

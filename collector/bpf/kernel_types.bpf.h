@@ -129,7 +129,24 @@ struct hw_perf_event {
 	__u64 sample_period;
 } __attribute__((preserve_access_index));
 
+struct ring_count {
+	__u64 a;
+} __attribute__((preserve_access_index));
+
+/* kernel/events/internal.h; perf_event_mmap_page: linux/perf_event.h. */
+struct perf_event_mmap_page {
+	__u64 data_tail;
+	__u64 data_size;
+} __attribute__((preserve_access_index));
+
+struct perf_buffer {
+	struct ring_count head;
+	struct perf_event_mmap_page *user_page;
+} __attribute__((preserve_access_index));
+
 struct perf_event {
+	struct perf_event *parent;
+	struct perf_buffer *rb;
 	struct event_count count;
 	struct hw_perf_event hw;
 } __attribute__((preserve_access_index));

@@ -64,6 +64,28 @@ static __u64 read_count(struct bpf_perf_event_data *context)
 	return count;
 }
 
+/* Whether the ring of the samples is more than half full: its reader is late. An inherited event
+ * writes to its parent's (perf_output_begin, kernel/events/ring_buffer.c). */
+static _Bool is_crowded(struct bpf_perf_event_data *context)
+{
+	struct bpf_perf_event_data_kern *kernel = (void *)context;
+	struct perf_event *event = 0, *parent = 0;
+	struct perf_buffer *buffer = 0;
+	struct perf_event_mmap_page *page = 0;
+	__u64 head = 0, tail = 0, size = 0;
+	if (bpf_core_read(&event, sizeof(event), &kernel->event) != 0 ||
+	    bpf_core_read(&parent, sizeof(parent), &event->parent) != 0)
+		return 0;
+	event = parent ? parent : event;
+	if (bpf_core_read(&buffer, sizeof(buffer), &event->rb) != 0 || !buffer ||
+	    bpf_core_read(&head, sizeof(head), &buffer->head) != 0 ||
+	    bpf_core_read(&page, sizeof(page), &buffer->user_page) != 0 ||
+	    bpf_core_read(&tail, sizeof(tail), &page->data_tail) != 0 ||
+	    bpf_core_read(&size, sizeof(size), &page->data_size) != 0)
+		return 0;
+	return head - tail > size / 2;
+}
+
 static void forget_range(struct task_struct *task)
 {
 	struct range *known = bpf_task_storage_get(&ranges, task, 0, 0);
@@ -127,6 +149,8 @@ __attribute__((noinline)) int send_copy(struct bpf_perf_event_data *context, str
 		return 0;
 	struct copy copy = {.context = context, .slot = slot, .head = &slot->chunk.magic};
 	copy.head_size = sizeof(slot->chunk) - sizeof(slot->chunk.raw_size);
+	if (stacks->range.high - stacks->sp > always_bytes)
+		copy.is_crowded = is_crowded(context);
 	send_stack(&copy, &stacks->range, stacks->sp, &stacks->outer, stacks->outer_sp);
 	return (copy.sent > 0 ? COPY_SENT : 0) | (copy.absent_at_end ? COPY_LACKS_END : 0);
 }

@@ -59,7 +59,8 @@ struct copy {
 	__u32 sp_page; /* bit of the stack pointer's page among those of the first chunk */
 	__u32 sent;    /* chunks */
 	__u32 absent_at_end;
-	__u32 ends; /* STACK_CHUNK_ENDS, or 0 */
+	__u32 ends;       /* STACK_CHUNK_ENDS, or 0 */
+	_Bool is_crowded; /* the ring: it takes no large stacks */
 };
 
 /* Global functions: the verifier checks each once instead of in every state of every caller;
@@ -260,10 +261,12 @@ static long send_chunk(__u32 index, struct copy *copy)
 	return 0;
 }
 
-static void choose_part(struct slot *slot, const struct range *range, __u64 sp, struct part *part)
+static void choose_part(const struct copy *copy, const struct range *range, __u64 sp,
+			struct part *part)
 {
-	part->start = find_start(slot, sp);
-	part->size = choose_total(slot, range->high - part->start, range->whole);
+	part->start = find_start(copy->slot, sp);
+	part->size = choose_total(copy->slot, range->high - part->start,
+				  range->whole && !copy->is_crowded);
 	part->ends = part->size == range->high - part->start ? STACK_CHUNK_ENDS : 0;
 }
 
@@ -281,9 +284,9 @@ static void send_stack(struct copy *copy, const struct range *range, __u64 sp,
 {
 	struct slot *slot = copy->slot;
 	struct part *first = &copy->first, *second = &copy->second;
-	choose_part(slot, range, sp, first);
+	choose_part(copy, range, sp, first);
 	if (outer_sp != 0 && first->ends)
-		choose_part(slot, outer, outer_sp, second);
+		choose_part(copy, outer, outer_sp, second);
 	if (first->size + second->size > STACK_CHUNK_TOTAL_MAX)
 		*second = (struct part){};
 	_Bool has_second = second->size > 0;

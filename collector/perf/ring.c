@@ -38,6 +38,13 @@ void ring_finish(struct ring *ring)
 	*ring = (struct ring){.fd = -1};
 }
 
+void ring_touch(const struct ring *ring)
+{
+	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+	for (size_t at = 0; at < ring->size; at += page_size)
+		(void)*(const volatile uint8_t *)(ring->data + at);
+}
+
 void ring_refresh(struct ring *ring)
 {
 	struct perf_event_mmap_page *page = ring->page;

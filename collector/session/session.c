@@ -135,6 +135,8 @@ static int set_up(struct session *session, struct failure *failure)
 	if (session_is_launch(session)) {
 		if (open_launched(session, failure) < 0 || open_polls(session, failure) < 0)
 			return -1;
+		/* Before the program: its first samples may fill a ring within 50 ms. */
+		session_start_draining(session);
 		session->start_ns = clock_now();
 		analyzer_begin(session->analyzer, session->start_ns);
 	} else if (open_polls(session, failure) < 0 || session_attach(session, failure) < 0) {

@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,15 @@
 /* How long after its time stamp a record may appear in its ring (see merge_begin). */
 #define VISIBLE_NS 2000000ull
 
+/* touch_rings */
+#define TOUCH_NS 1000000ull
+
 enum {
 	LOOK_MS = 50,      /* between looks for mapped files */
 	LOOK_OFTEN_MS = 3, /* while files are being mapped, and until their records are visible */
 	TAKE_MS = 10,      /* between looks, where a source's writer has little room */
+	BEHIND_ALONE = 4,  /* is_behind, without a thread, */
+	BEHIND_THREAD = 6, /* and with one: woken by the quarter, it may come at the half */
 	KNOWN_FILES = 1024
 };
 
@@ -32,6 +38,7 @@ struct drain {
 	struct sampler *sampler;
 	struct queue *queue;
 	pthread_t thread;
+	sem_t is_ready; /* while drain_start waits for the thread */
 	bool has_thread;
 	struct pollfd *polls; /* the thread's stop event, then the rings */
 	size_t poll_count;
@@ -56,6 +63,9 @@ struct drain {
 	uint32_t share; /* of the stacks to keep */
 	uint64_t left_out_bytes;
 	uint64_t *last_ns; /* of the last record, per ring */
+	bool *behind;      /* per ring: stacks are left out */
+	size_t behind_count;
+	size_t turn; /* of the rings, in keep_up */
 
 	/* The caller's. */
 	enum drain_extent extent;
@@ -63,7 +73,6 @@ struct drain {
 	size_t unfinished;    /* DRAIN_REST: rings whose unfinished samples came */
 	struct record record; /* the caller's current record */
 	uint8_t *bytes;       /* the record's data: RECORD_COPY_MAX, resident as used */
-	bool *behind;         /* without a thread, per ring: stacks are left out */
 };
 
 static struct merge *create_merge(struct drain *drain)
@@ -306,6 +315,39 @@ static bool has_records(const struct drain *drain)
 	return has_switches(drain, 0);
 }
 
+/* Whether stacks are left out to keep up with a ring: while more than so many eighths of it wait,
+ * and then until two less do. Samples never are. */
+static bool is_behind(struct drain *drain, size_t ring_index, unsigned eighths)
+{
+	const struct ring *ring = &drain->sampler->rings[ring_index];
+	size_t fill = ring_occupied(ring);
+	if (fill > ring->size / 8 * eighths)
+		drain->behind[ring_index] = true;
+	else if (fill < ring->size / 8 * (eighths - 2))
+		drain->behind[ring_index] = false;
+	return drain->behind[ring_index];
+}
+
+static void update_behind(struct drain *drain, size_t ring)
+{
+	drain->behind_count -= drain->behind[ring];
+	drain->behind_count += is_behind(drain, ring, BEHIND_THREAD);
+}
+
+/* The queue's memory may be slower than what comes: virtual machines were seen where the first
+ * write to a page takes 25 us. Another ring may fill up meanwhile: they are looked at in turn. */
+static void keep_up(struct drain *drain, struct record *record)
+{
+	size_t rings = drain->sampler->cpus.count;
+	if (record->source >= rings || !record_has_stack(record) ||
+	    record->sample.choice == RECORD_TICK)
+		return;
+	update_behind(drain, record->source);
+	update_behind(drain, drain->turn++ % rings);
+	if (drain->behind_count > 0)
+		drain->left_out_bytes += record_leave_out(record);
+}
+
 /* Puts the next record of the round into the queue. false: there is none. */
 static bool move_one(struct drain *drain)
 {
@@ -315,6 +357,7 @@ static bool move_one(struct drain *drain)
 		return false;
 	}
 	if (complete(drain, &record)) {
+		keep_up(drain, &record);
 		queue_put(drain->queue, &record);
 		drain->copied++;
 	}
@@ -394,12 +437,23 @@ static void look(struct drain *drain, struct rounds *rounds)
 		rounds->wait_ms = TAKE_MS;
 }
 
+/* Where so much comes that the rings are soon passed once anyway. */
+static void touch_rings(const struct drain *drain)
+{
+	const struct sampler *sampler = drain->sampler;
+	for (size_t i = 0; i < sampler->cpus.count; i++)
+		if (sampler->config.sampling.interval_ns < TOUCH_NS)
+			ring_touch(&sampler->rings[i]);
+}
+
 static void *run(void *user)
 {
 	struct drain *drain = user;
 	struct rounds rounds = {.wait_ms = LOOK_OFTEN_MS};
 	bool is_taken = true;
 	priority_raise();
+	touch_rings(drain);
+	sem_post(&drain->is_ready);
 	for (;;) {
 		int ready = poll(drain->polls, drain->poll_count, is_taken ? rounds.wait_ms : -1);
 		if (drain->polls[0].revents != 0)
@@ -432,7 +486,12 @@ int drain_start(struct drain *drain)
 	/* All signals are the caller's business; the thread inherits the mask. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
+	sem_init(&drain->is_ready, 0, 0);
 	int error = pthread_create(&drain->thread, NULL, run, drain);
+	/* A new thread's first turn may come late, without its priority. */
+	while (error == 0 && sem_wait(&drain->is_ready) < 0)
+		continue; /* EINTR */
+	sem_destroy(&drain->is_ready);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	drain->has_thread = error == 0;
 	if (error == 0)
@@ -473,19 +532,6 @@ static void begin_in_place(struct drain *drain)
 	else
 		queue_flush(drain->queue); /* the thread has filled the queue meanwhile */
 	pthread_mutex_unlock(&drain->lock);
-}
-
-/* Whether we are behind: with more than half of a ring to catch up, stacks are left out until a
- * quarter is left. Samples never are. */
-static bool is_behind(struct drain *drain, size_t ring_index)
-{
-	const struct ring *ring = &drain->sampler->rings[ring_index];
-	size_t fill = ring_fill(ring);
-	if (fill > ring->size / 2)
-		drain->behind[ring_index] = true;
-	else if (fill < ring->size / 4)
-		drain->behind[ring_index] = false;
-	return drain->behind[ring_index];
 }
 
 /* Takes the next record out of its ring, and frees the space however long the caller works on the
@@ -529,7 +575,7 @@ static bool next_in_place(struct drain *drain, const struct record **record)
 		drain->in_place = false;
 	}
 	if (found && record_has_stack(&drain->record) && !drain->has_thread &&
-	    is_behind(drain, drain->record.source) && sample->choice != RECORD_TICK)
+	    is_behind(drain, drain->record.source, BEHIND_ALONE) && sample->choice != RECORD_TICK)
 		sample->choice = RECORD_LEFT_OUT;
 	*record = &drain->record;
 	pthread_mutex_unlock(&drain->lock);

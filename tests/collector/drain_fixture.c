@@ -55,11 +55,11 @@ void drain_fixture_put(size_t ring)
 	drain_fixture_put_record(&record, ring);
 }
 
-/* Fills a ring up to three quarters. Returns how many records that are. */
+/* Fills a ring up to five eighths. Returns how many records that are. */
 uint32_t drain_fixture_crowd(size_t ring)
 {
 	uint32_t before = put_count;
-	while (ring_fixture_head(&rings[ring]) - ring_fixture_tail(&rings[ring]) < SIZE / 4 * 3)
+	while (ring_fixture_head(&rings[ring]) - ring_fixture_tail(&rings[ring]) < SIZE / 8 * 5)
 		drain_fixture_put(ring);
 	return put_count - before;
 }
@@ -75,6 +75,14 @@ void drain_fixture_wait_for_tail(size_t ring, uint64_t tail)
 	for (int i = 0; i < WAIT_MS && ring_fixture_tail(&rings[ring]) != tail; i++)
 		poll(NULL, 0, 1);
 	ck_assert_uint_eq(ring_fixture_tail(&rings[ring]), tail);
+}
+
+void drain_fixture_wait_for_room(size_t ring)
+{
+	uint64_t head = ring_fixture_head(&rings[ring]);
+	for (int i = 0; i < WAIT_MS && head - ring_fixture_tail(&rings[ring]) > SIZE / 8 * 3; i++)
+		poll(NULL, 0, 1);
+	ck_assert_uint_le(head - ring_fixture_tail(&rings[ring]), SIZE / 8 * 3);
 }
 
 const struct record *drain_fixture_next(void)

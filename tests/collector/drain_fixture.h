@@ -24,13 +24,19 @@ void drain_fixture_tear_down(void);
 void drain_fixture_put_record(struct record *record, size_t ring);
 void drain_fixture_put(size_t ring); /* a RECORD_COMM with the name */
 
-/* Fills a ring up to three quarters. Returns how many records that are. */
+/* Fills a ring up to five eighths: the thread moves it, and leaves no stacks out. Returns how many
+ * records that are. */
 uint32_t drain_fixture_crowd(size_t ring);
 
 /* As the kernel does when a quarter of a ring is full. */
 void drain_fixture_wake(size_t ring);
 
+/* Waits until the thread has taken all. What comes while the thread takes may stay: the ring was
+ * filled before drain_start. */
 void drain_fixture_wait_for_tail(size_t ring, uint64_t tail);
+
+/* Waits until the ring is as empty as the thread keeps it. */
+void drain_fixture_wait_for_room(size_t ring);
 
 /* The next record, put by drain_fixture_put in order. */
 const struct record *drain_fixture_next(void);

@@ -162,8 +162,8 @@ START_TEST(draws_samples)
 	for (int i = 0; i < TICKS; i++)
 		drain_fixture_put_record(&record, 0);
 	if (_i == 1) {
-		ck_assert_int_eq(drain_start(drain), 0);
 		drain_fixture_crowd(1);
+		ck_assert_int_eq(drain_start(drain), 0);
 		drain_fixture_wake(1);
 		drain_fixture_wait_for_tail(0, ring_fixture_head(&rings[0]));
 	}
@@ -192,6 +192,70 @@ START_TEST(draws_samples)
 }
 END_TEST
 
+/* A thread that comes late leaves stacks out from three quarters of a ring to half of it, and keeps
+ * every sample. */
+START_TEST(late_thread_leaves_stacks_out)
+{
+	static uint8_t stack[1000];
+	struct record record = {.kind = RECORD_SAMPLE, .sample.period = 1000000};
+	struct drain_counts counts;
+	const struct record *item = NULL;
+	uint32_t left_out = 0;
+	sampler.config.stack_size = sizeof(stack);
+	drain_destroy(drain);
+	drain = drain_create(&sampler);
+	record.sample.abi = RECORD_REGISTERS_64;
+	record.sample.regs.value[7] = BASE;
+	record.sample.stack = (struct uw_stack){.base = BASE,
+						.bytes = stack,
+						.size = sizeof(stack),
+						.requested = sizeof(stack)};
+	while (ring_fixture_head(&rings[0]) < SIZE / 8 * 7)
+		drain_fixture_put_record(&record, 0);
+	uint32_t size = (uint32_t)(ring_fixture_head(&rings[0]) / put_count);
+	ck_assert_int_eq(drain_start(drain), 0);
+	drain_fixture_wake(0);
+	drain_fixture_wait_for_tail(0, ring_fixture_head(&rings[0]));
+	drain_begin(drain, DRAIN_REST);
+	for (uint32_t i = 0; i < put_count; i++) {
+		ck_assert(drain_next(drain, &item));
+		ck_assert_uint_eq(item->tid, i);
+		if (item->sample.choice == RECORD_LEFT_OUT)
+			ck_assert_uint_eq(left_out++, i);
+		ck_assert_uint_eq(item->sample.stack.size, i < left_out ? 0 : sizeof(stack));
+	}
+	drain_fixture_assert_none();
+	ck_assert_uint_ge(left_out, SIZE / 8 * 3 / size - 2);
+	ck_assert_uint_le(left_out, SIZE / 8 * 3 / size + 2);
+	drain_counts(drain, &counts);
+	ck_assert_uint_eq(counts.left_out_bytes, left_out * sizeof(stack));
+}
+END_TEST
+
+/* So it does with one ring's stacks while another ring fills up. */
+START_TEST(late_for_another_ring)
+{
+	enum { SAMPLES = 100 };
+	const struct record *item = NULL;
+	for (uint32_t i = 0; i < SAMPLES; i++) {
+		put_part(0, i, 0, 1000, 1000);
+		put_count++;
+	}
+	while (ring_fixture_head(&rings[1]) < SIZE / 8 * 7)
+		drain_fixture_put(1);
+	ck_assert_int_eq(drain_start(drain), 0);
+	drain_fixture_wake(1);
+	drain_fixture_wait_for_tail(0, ring_fixture_head(&rings[0]));
+	drain_begin(drain, DRAIN_REST);
+	for (uint32_t i = 0; i < SAMPLES; i++) {
+		ck_assert(drain_next(drain, &item));
+		ck_assert_uint_eq(item->tid, i);
+		if (i >= RINGS)
+			ck_assert_int_eq(item->sample.choice, RECORD_LEFT_OUT);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("drain of samples");
@@ -201,6 +265,8 @@ int main(void)
 	tcase_add_test(tcase, lost_without_refused);
 	tcase_add_test(tcase, keeps_a_share);
 	tcase_add_loop_test(tcase, draws_samples, 0, 2);
+	tcase_add_test(tcase, late_thread_leaves_stacks_out);
+	tcase_add_test(tcase, late_for_another_ring);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

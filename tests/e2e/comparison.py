@@ -44,9 +44,9 @@ def shares(counter):
   return {key: s.points(count, whole) for key, count in counter.items()}
 
 
-def compare(what, result, data, apart=False, options=(), stolen=0.0):
+def compare(what, result, data, apart=False, options=(), stolen=0.0, drift=0.0):
   """options: of our report. apart: perf's samples in the kernel are one row, as they are where the kernel may not be sampled.
-  stolen: see check_share."""
+  stolen: see check_share. drift: points by which the program's own account of the two runs differs."""
   modules, functions, count = our_shares(result, options)
   perf_modules, perf_functions, perf_count = perf_shares(data, apart)
   # As many as there would be with those in the kernel.
@@ -56,7 +56,7 @@ def compare(what, result, data, apart=False, options=(), stolen=0.0):
   big = {module for module, share in [*perf_modules.items(), *modules.items()] if share >= 2}
 
   def check(name, seen, expected, larger):
-    s.check_share(f'{what}: {name}', seen, expected, max(bound(larger), s.points_by_chance(larger, drawn, perf_count)), stolen=stolen)
+    s.check_share(f'{what}: {name}', seen, expected, max(bound(larger), s.points_by_chance(larger, drawn, perf_count)) + drift, stolen=stolen)
 
   for module in sorted(big):
     seen, expected = modules.get(module, 0), perf_modules.get(module, 0)

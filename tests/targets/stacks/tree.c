@@ -59,8 +59,8 @@ static void child_run(enum child_kind kind, uint64_t ns, char **argv)
 	_exit(0);
 }
 
-/* Waits for one child and tells its own and its children's CPU time, in microseconds. An ended child
- * still uses its CPU until it is switched off for good; a wait4 at once would not count that. */
+/* Waits for one child and tells its own and its children's CPU time, in microseconds. An ended
+ * child still uses its CPU until it is switched off: a wait4 at once would not count that. */
 static int child_reap(void)
 {
 	const struct timespec switched_off = {.tv_nsec = 2 * WORK_MS};

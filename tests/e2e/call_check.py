@@ -183,7 +183,7 @@ class File:
       file.write(self.code(low, high - low))
     text = subprocess.run(['objdump', '-D', '-b', 'binary', '-m', 'i386:x86-64', '--no-show-raw-insn', f'--adjust-vma={low}', code],
                           capture_output=True, text=True, check=True, errors='replace').stdout
-    lines = re.findall(r'^\s*[0-9a-f]+:\s+(?:(?:bnd|notrack|repz) )*(\w+)(?:,p[nt])?\s*(.*)$', text, re.MULTILINE)
+    lines = re.findall(r'^\s*[0-9a-f]+:[ \t]+(?:(?:bnd|notrack|repz) )*(\w+)(?:,p[nt])?[ \t]*(.*)$', text, re.MULTILINE)
     targets = {int(match[1], 16) for name, rest in lines if name.startswith('j') and (match := re.match('([0-9a-f]+)', rest.removeprefix('0x')))}
     if lines and lines[-1][0] not in ENDS:
       targets.add(high)  # goes on in another FDE, or none

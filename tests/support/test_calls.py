@@ -1,6 +1,7 @@
 """What the check of callers takes for called: each kind of tail call, and what is none."""
 
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -47,7 +48,7 @@ EXPECTED = [
 ]
 
 
-def build(folder):
+def build(folder, options):
   path = os.path.join(folder, 'functions')
   with open(path + '.s', 'w', encoding='ascii') as file:
     for name, code in FUNCTIONS.items():
@@ -55,7 +56,7 @@ def build(folder):
       file.write(f'.globl {name}; {visible}.type {name}, @function; {name}: .cfi_startproc; {code}; .cfi_endproc; .size {name}, .-{name}\n')
     file.write('.data; .hidden DW.ref.__gxx_personality_v0; .globl DW.ref.__gxx_personality_v0; DW.ref.__gxx_personality_v0: .quad 0\n')
     file.write('.section .note.GNU-stack, "", @progbits\n')
-  subprocess.run(['cc', '-shared', '-o', path + '.so', path + '.s'], check=True)
+  subprocess.run(['cc', *options, '-shared', '-o', path + '.so', path + '.s'], check=True)
   text = subprocess.run(['nm', path + '.so'], check=True, capture_output=True, text=True).stdout
   return path + '.so', {words[2]: int(words[0], 16) for line in text.splitlines() if len(words := line.split()) == 3}
 
@@ -77,16 +78,22 @@ def other_encoding(path, file, start):
   return t.File(path + '.8')
 
 
-with tempfile.TemporaryDirectory() as work:
-  library, symbols = build(work)
-  functions = t.File(library)
+def check(path, symbols):
+  file = t.File(path)
   for called, inner, answer in EXPECTED:
-    expect(functions.runs(symbols[called], symbols[inner] + 1 if inner else None), answer, f'{inner} by a call of {called}')
-  leading = next(jump[0] - 6 for low, high in functions.stubs for at in range(low, high, 8)
-                 if (jump := functions.stub(at)) and functions.slots.get(jump[1]) == symbols['shared_leaf'])
-  for inside, answer in ((leading, t.NAMED), (leading + 6, t.NAMED), (functions.lazy + 6, t.NAMED), (symbols['leaf'], t.NOT)):
-    expect(functions.runs(leading, inside), answer, f'{inside:#x} by a call of a stub')
-  unknown = other_encoding(library, functions, symbols['leaf'])
+    expect(file.runs(symbols[called], symbols[inner] + 1 if inner else None), answer, f'{inner} by a call of {called}')
+  jump, slot = next((found[0] - 6, found[1]) for low, high in file.stubs for at in range(low, high, 8)
+                    if (found := file.stub(at)) and file.slots.get(found[1]) == symbols['shared_leaf'])
+  rest = struct.unpack('<Q', file.code(slot, 8))[0]
+  for inside, answer in ((jump, t.NAMED), (rest, t.NAMED), (file.lazy + 6, t.NAMED), (symbols['leaf'], t.NOT)):
+    expect(file.runs(jump, inside), answer, f'{inside:#x} by a call of a stub')
+  unknown = other_encoding(path, file, symbols['leaf'])
   expect(unknown.function(symbols['leaf']), None, 'a function by FDEs of another encoding')
   expect(unknown.runs(symbols['leaf'], symbols['other']), t.NO_FUNCTION, 'a call of such a function')
+
+
+# Stubs of one part, and of two (.plt.sec; linkers that know no such stubs warn).
+for how in ([], ['-Wl,-z,ibtplt']):
+  with tempfile.TemporaryDirectory() as work:
+    check(*build(work, how))
 print(f'{len(EXPECTED)} calls are judged as they were')

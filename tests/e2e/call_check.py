@@ -131,9 +131,9 @@ def check_calls(what, result, least=1):
   """Fails where a frame's caller did not call it, or fewer than `least` pairs of frames could be looked at. What is not known by name is
   counted apart: nobody can tell what a pointer, the loader or another file's function had run; so a frame missing there is not seen."""
   found = Check(read_stacks(result))
-  looked_at = found.pairs.total() - found.pairs[NO_FILE]
+  looked_at = sum(found.pairs.values()) - found.pairs[NO_FILE]
   s.check(not found.wrong and looked_at >= least, f'{what}: callers called',
-          f'{found.pairs.total()} pairs of frames: ' + ', '.join(f'{count} {answer}' for answer, count in found.pairs.most_common())
+          f'{sum(found.pairs.values())} pairs of frames: ' + ', '.join(f'{count} {answer}' for answer, count in found.pairs.most_common())
           + ''.join(f'; {count} {text}' for text, count in found.wrong.most_common(6)))
 
 

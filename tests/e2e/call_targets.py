@@ -178,7 +178,7 @@ class File:
       rows = self.frames(start)
     except (TypeError, IndexError):
       return True
-    return rows[bisect.bisect_right(rows, address, key=lambda row: row[0]) - 1][1] in (None, ENTRY_CFA)
+    return rows[bisect.bisect_right([place for place, _ in rows], address) - 1][1] in (None, ENTRY_CFA)
 
   @functools.lru_cache(maxsize=None)
   def leads_to(self, start):

@@ -77,7 +77,8 @@ enum tracepoint_answer tracepoint_find(const char *system, const char *name, uin
 		return TRACEPOINT_UNKNOWN;
 	int events = open_events();
 	if (events < 0)
-		return errno == ENODEV ? TRACEPOINT_UNKNOWN : TRACEPOINT_FORBIDDEN;
+		return errno == EACCES || errno == EPERM ? TRACEPOINT_FORBIDDEN
+							 : TRACEPOINT_UNKNOWN;
 	enum tracepoint_answer answer = read_id(events, path, id);
 	close(events);
 	return answer;

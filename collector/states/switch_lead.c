@@ -11,7 +11,7 @@
 #define TIMES_MOST 65536u
 
 /* No switch takes longer, on whatever machine. */
-#define LEAD_NS_MAX 40000u
+#define LEAD_NS_MAX 40000
 
 void switch_lead_in(struct switch_lead *lead, uint32_t tid, uint64_t time_ns)
 {
@@ -49,12 +49,12 @@ static bool learn(struct switch_lead *lead, uint64_t account_ns, uint64_t accoun
 {
 	if (lead->times < TIMES_LEAST || account_times < TIMES_LEAST)
 		return false;
-	uint64_t mean_ns = account_ns / account_times;
-	uint64_t seen_ns = lead->ran_ns / lead->times;
-	uint64_t more_ns = mean_ns > seen_ns ? mean_ns - seen_ns : 0;
-	if (more_ns > LEAD_NS_MAX)
+	/* Negative by chance: only the sum tells. */
+	int64_t more_ns =
+		(int64_t)(account_ns / account_times) - (int64_t)(lead->ran_ns / lead->times);
+	if (more_ns > LEAD_NS_MAX || more_ns < -LEAD_NS_MAX)
 		return true;
-	lead->sum_ns += more_ns * lead->times;
+	lead->sum_ns += more_ns * (int64_t)lead->times;
 	lead->sum_times += lead->times;
 	if (lead->sum_times >= TIMES_MOST) {
 		lead->sum_ns /= 2;
@@ -93,5 +93,6 @@ void switch_lead_forget(struct switch_lead *lead)
 
 uint64_t switch_lead_ns(const struct switch_lead *lead)
 {
-	return lead->sum_times >= TIMES_LEAST ? lead->sum_ns / lead->sum_times : 0;
+	bool is_known = lead->sum_times >= TIMES_LEAST && lead->sum_ns > 0;
+	return is_known ? (uint64_t)lead->sum_ns / lead->sum_times : 0;
 }

@@ -25,7 +25,7 @@ struct switch_lead {
 	uint64_t in_ns;  /* on a CPU since then; 0: not there, or nobody knows */
 	uint64_t ran_ns; /* between its switches, since */
 	uint64_t times;  /* it came to a CPU, since */
-	uint64_t sum_ns; /* what is known: time without a record, and of how many switches */
+	int64_t sum_ns;  /* what is known: time without a record, and of how many switches */
 	uint64_t sum_times;
 };
 

@@ -44,26 +44,29 @@ def shares(counter):
   return {key: s.points(count, whole) for key, count in counter.items()}
 
 
-def compare(what, result, data, apart=False, options=(), stolen=0.0, drift=0.0):
+def compare(what, result, data, apart=False, options=(), stolen=0.0, drift=0.0, after=None):
   """options: of our report. apart: perf's samples in the kernel are one row, as they are where the kernel may not be sampled.
-  stolen: see check_share. drift: points by which the program's own account of the two runs differs."""
+  stolen: see check_share. drift: points by which the program's own account of the two runs differs. after: perf's data of another run,
+  behind ours: the machine's own change meanwhile is between the two."""
   modules, functions, count = our_shares(result, options)
   perf_modules, perf_functions, perf_count = perf_shares(data, apart)
+  last_modules, last_functions, _ = perf_shares(after, apart) if after else (perf_modules, perf_functions, 0)
   # As many as there would be with those in the kernel.
   drawn = count / (1 - modules.get(s.KERNEL, 0) / 100) if apart else count
   s.check(perf_count >= 3000 and (apart or count >= 3000), f'{what}: samples', f'{count} here, {perf_count} in perf')
   # perf's names for what has no file differ; below 2 % neither list matters.
   big = {module for module, share in [*perf_modules.items(), *modules.items()] if share >= 2}
 
-  def check(name, seen, expected, larger):
+  def check(name, seen, first, last, larger):
+    expected = min(max(seen, min(first, last)), max(first, last))
     s.check_share(f'{what}: {name}', seen, expected, max(bound(larger), s.points_by_chance(larger, drawn, perf_count)) + drift, stolen=stolen)
 
   for module in sorted(big):
     seen, expected = modules.get(module, 0), perf_modules.get(module, 0)
-    check(f'module {module}', seen, expected, max(seen, expected))
+    check(f'module {module}', seen, expected, last_modules.get(module, 0), max(seen, expected))
   # Functions that perf names; where it has no symbol it says [unknown].
   named = sorted((key for key, share in perf_functions.items() if share >= 2 and key[0] != '[unknown]'),
                  key=lambda key: -perf_functions[key])
   for key in named[:12]:
-    check(f'{key[0]} of {key[1]}', functions.get(key, 0), perf_functions[key], perf_functions[key])
+    check(f'{key[0]} of {key[1]}', functions.get(key, 0), perf_functions[key], last_functions.get(key, 0), perf_functions[key])
   return named

@@ -376,6 +376,7 @@ def tracepoints():
   timehist.add_open(theirs, timehist.switches_of(data))
   rows = s.report(result, 'threads', '--filter', 'process=traced')
   s.check(len(rows) == 2, 'tracepoints: threads', [row['TID'] for row in rows])
+  s.check(any(expected[int(row['TID'])].runs for row in rows), 'tracepoints: the kernel told of the runs of one of them', len(rows))
   for row in rows:
     tid = int(row['TID'])
     times = expected[tid]

@@ -33,13 +33,15 @@ for _ in range(ROUNDS):
 
 
 def against_perf(what, command, complete=99.5, **options):
-  """Also wants so many percent of the stacks complete."""
+  """Also wants so many percent of the stacks complete. perf runs before and behind."""
+  before = s.perf_record(command, **options)
   got = s.collect_well(command, what=what, **options)
+  after = s.perf_record(command, **options)
   total = s.summary(got.result)
   share = s.points(total['stacks']['complete'], s.with_stack(total))
   s.check(share >= complete, f'{what}: {complete} % of the stacks are complete', f'{share:.2f} %: {total["stacks"]}')
   check_calls(what, got.result, least=500)
-  compare(what, got.result, s.perf_record(command, **options))
+  compare(what, got.result, before, after=after)
   return got.result
 
 

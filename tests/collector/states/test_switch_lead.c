@@ -111,6 +111,23 @@ START_TEST(refuses)
 }
 END_TEST
 
+/* Accounts are of other stretches than the runs: what is too much once is too little another time. */
+START_TEST(chance_cancels_out)
+{
+	account(TID, 1000);
+	run(TID, 100);
+	switch_lead_account(&lead, TID, now_ns, 1000 * 25 * US + 100 * 30 * US, 1100);
+	ck_assert_uint_gt(switch_lead_ns(&lead), 9 * US);
+	run(TID, 100);
+	switch_lead_account(&lead, TID, now_ns, 1000 * 25 * US + 100 * 40 * US, 1200);
+	ck_assert_uint_eq(switch_lead_ns(&lead), 0);
+	run(TID, 200);
+	switch_lead_account(&lead, TID, now_ns, 1000 * 25 * US + 100 * 88 * US, 1400);
+	ck_assert_uint_gt(switch_lead_ns(&lead), US);
+	ck_assert_uint_le(switch_lead_ns(&lead), 2 * US);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("switch lead");
@@ -122,6 +139,7 @@ int main(void)
 	tcase_add_test(tcase, follows_another_one);
 	tcase_add_test(tcase, no_account);
 	tcase_add_test(tcase, refuses);
+	tcase_add_test(tcase, chance_cancels_out);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -73,7 +73,12 @@ def births():
   # so there may be more; its time is that of its own account.
   s.check(0.5 * expected <= count, 'births: samples of the thread that burns', f'{count} of {expected:.0f}')
   first = [row for row in s.report(got.result, 'threads') if row['TID'] == row['PID']]
-  s.check_cpu_time('births: CPU time of the thread that burns', s.seconds(first), s.number(facts, 'burn_ns') / 1e9, 0, got.steal)
+  burn, switches = s.number(facts, 'burn_ns') / 1e9, s.number(facts, 'burn_switches')
+  # Until an interrupt from another CPU takes it off, a thread runs on; the scheduler's account, not the event's, gives that time to the
+  # next one (rq_clock_skip_update, kernel/sched/core.c). On a virtual machine it was 8 to 22 us of each switch.
+  late = 50e-6 * switches if os.geteuid() != 0 else 0
+  s.check(0.99 * burn <= s.seconds(first) <= 1.01 * burn + late + got.steal, 'births: CPU time of the thread that burns',
+          f'{s.seconds(first):.4f} seen, {burn:.4f} expected, {switches} switches')
   s.check_none_lost('births: nothing lost', total, got.steal)
   ends = s.number(facts, 'born') if os.geteuid() == 0 else 0
   s.check_cpu_time('births: CPU time, with what is said to be in no account', total['cpu_time_s'] + s.unattributed(got.result),

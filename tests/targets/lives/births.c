@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 #define PARENTS 2
 
@@ -41,6 +42,7 @@ int main(int argc, char **argv)
 	struct parent parents[PARENTS] = {0};
 	atomic_bool stop = false;
 	uint64_t born = 0;
+	struct rusage usage;
 
 	for (int i = 0; i < PARENTS; i++) {
 		parents[i].stop = &stop;
@@ -48,6 +50,8 @@ int main(int argc, char **argv)
 			return 3;
 	}
 	work_print("burn_ns", births_burn(ms * WORK_MS));
+	if (getrusage(RUSAGE_THREAD, &usage) == 0)
+		work_print("burn_switches", (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw));
 	atomic_store(&stop, true);
 	for (int i = 0; i < PARENTS; i++) {
 		pthread_join(parents[i].thread, NULL);

@@ -97,4 +97,22 @@ const struct uw_segment *uw_elf_segment(const struct uw_elf *elf, uint64_t rva);
  * such segment or bytes. Does not allocate; may call pread(2). */
 bool uw_elf_read_constant(const struct uw_elf *elf, uint64_t rva, void *bytes, size_t size);
 
+/*
+ * Lines of a file's code that were read before. Code around return addresses is looked at a few
+ * bytes at a time, again and again: a system call for each look takes longer than all else. One
+ * file's, by RVA; all zero at first. 2 MB, resident as far as used.
+ */
+struct uw_lines {
+	struct uw_line *line; /* owned; NULL: not used yet, or out of memory */
+};
+
+enum { UW_LINE_SIZE = 4096 };
+
+void uw_lines_finish(struct uw_lines *lines);
+
+/* As uw_elf_read_constant, but allocates once. A line is read once: a file that changes later is
+ * not seen here, but by whoever opens it again (uw_module_has_changed). */
+bool uw_lines_read(struct uw_lines *lines, const struct uw_elf *elf, uint64_t rva, void *bytes,
+		   size_t size);
+
 #endif

@@ -38,6 +38,7 @@ struct known {
 
 struct uw_functions {
 	struct uw_elf *elf;
+	struct uw_lines *lines;
 	const struct uw_cfi *cfi, *debug;
 	bool has_symbols; /* they were read */
 	struct uw_symbols symbols;
@@ -52,14 +53,15 @@ struct uw_functions {
 	uint64_t work;      /* bytes that may still be analysed */
 };
 
-struct uw_functions *uw_functions_create(struct uw_elf *elf, const struct uw_cfi *cfi,
-					 const struct uw_cfi *debug)
+struct uw_functions *uw_functions_create(struct uw_elf *elf, struct uw_lines *lines,
+					 const struct uw_cfi *cfi, const struct uw_cfi *debug)
 {
 	struct uw_functions *functions = calloc(1, sizeof(*functions));
 
 	if (!functions)
 		return NULL;
 	functions->elf = elf;
+	functions->lines = lines;
 	functions->cfi = cfi;
 	functions->debug = debug;
 	functions->key = hash_key_draw();
@@ -154,7 +156,7 @@ static bool read_code(void *context, uint64_t address, void *bytes, size_t size)
 {
 	const struct uw_functions *functions = context;
 
-	return uw_elf_read_constant(functions->elf, address, bytes, size);
+	return uw_lines_read(functions->lines, functions->elf, address, bytes, size);
 }
 
 static void charge_work(struct uw_functions *functions, uint64_t work)
@@ -387,7 +389,7 @@ static const struct uw_analysis_row *row_of_likely(struct uw_functions *function
 {
 	struct uw_starts starts;
 
-	uw_starts_begin(&starts, functions->elf, *limit, rva, only_frames);
+	uw_starts_begin(&starts, functions->elf, functions->lines, *limit, rva, only_frames);
 	for (unsigned i = 0; i < LIKELY_ASKED && uw_starts_next(&starts, start); i++) {
 		const struct uw_analysis_row *row = uw_functions_row_from(functions, *start, rva);
 		uint64_t from, end;

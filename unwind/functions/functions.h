@@ -22,10 +22,10 @@ enum {
 	UW_FUNCTION_SIZE_MAX = 256 * 1024 /* a larger one has no rows: half a second */
 };
 
-/* For the x86-64 file elf, with sections and call frame information taken; all three must outlive
- * the functions. Reads nothing yet. NULL: out of memory. */
-struct uw_functions *uw_functions_create(struct uw_elf *elf, const struct uw_cfi *cfi,
-					 const struct uw_cfi *debug);
+/* For the x86-64 file elf, with sections and call frame information taken, whose code is read
+ * through lines; all four must outlive the functions. Reads nothing yet. NULL: out of memory. */
+struct uw_functions *uw_functions_create(struct uw_elf *elf, struct uw_lines *lines,
+					 const struct uw_cfi *cfi, const struct uw_cfi *debug);
 void uw_functions_destroy(struct uw_functions *functions); /* accepts NULL */
 
 /* The row of code without call frame information at rva, and the start of its function, which is

@@ -32,11 +32,12 @@ static bool does_not_go_on(const uint8_t end[static BEFORE])
 	       (last[0] == 0 && last[-1] == 0 && last[-2] == 0 && last[-3] == 0);
 }
 
-void uw_starts_begin(struct uw_starts *starts, const struct uw_elf *elf, uint64_t limit,
-		     uint64_t rva, bool only_frames)
+void uw_starts_begin(struct uw_starts *starts, const struct uw_elf *elf, struct uw_lines *lines,
+		     uint64_t limit, uint64_t rva, bool only_frames)
 {
 	starts->only_frames = only_frames;
 	starts->elf = elf;
+	starts->lines = lines;
 	starts->at = rva + 1;
 	starts->limit = limit;
 	if (rva > DISTANCE_MAX && rva - DISTANCE_MAX > limit)
@@ -52,18 +53,19 @@ static bool look_at(struct uw_starts *starts, uint64_t place)
 	if (starts->size > 0 && from >= starts->base && end <= starts->base + starts->size)
 		return true;
 	uint64_t base = end > UW_STARTS_WINDOW ? end - UW_STARTS_WINDOW : 0;
-	if (base < starts->limit)
-		base = starts->limit > BEFORE ? starts->limit - BEFORE : 0;
+	uint64_t lowest = starts->limit > BEFORE ? starts->limit - BEFORE : 0;
+	if (base < lowest)
+		base = lowest;
 	if (base > from)
 		return false;
 	starts->base = base;
 	starts->size = (size_t)(end - base);
-	if (uw_elf_read_constant(starts->elf, base, starts->bytes, starts->size))
+	if (uw_lines_read(starts->lines, starts->elf, base, starts->bytes, starts->size))
 		return true;
 	/* Another segment ends in between. */
 	starts->base = from;
 	starts->size = BEFORE + AFTER;
-	if (uw_elf_read_constant(starts->elf, from, starts->bytes, starts->size))
+	if (uw_lines_read(starts->lines, starts->elf, from, starts->bytes, starts->size))
 		return true;
 	starts->size = 0;
 	return false;

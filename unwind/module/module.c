@@ -157,6 +157,7 @@ bool uw_module_lacks_info(struct uw_module *module)
 static void destroy_module(struct uw_module *module)
 {
 	drop_info(module);
+	uw_lines_finish(&module->lines);
 	uw_elf_finish(&module->elf);
 	free(module);
 }
@@ -235,7 +236,8 @@ struct uw_functions *uw_module_functions(struct uw_module *module)
 {
 	assert(module->is_loaded);
 	if (!module->functions && module->elf.arch == UW_ARCH_X86_64)
-		module->functions = uw_functions_create(&module->elf, &module->cfi, &module->debug);
+		module->functions = uw_functions_create(&module->elf, &module->lines, &module->cfi,
+							&module->debug);
 	return module->functions;
 }
 

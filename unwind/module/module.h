@@ -12,11 +12,12 @@ struct uw_module {
 	unsigned references;
 	struct uw_elf elf; /* sections are read later (has_sections) */
 	/* Unwind information: valid after uw_module_load. */
-	struct uw_cfi cfi;    /* spans point into the blocks below */
-	struct uw_cfi debug;  /* .debug_frame beside an .eh_frame of little code; size 0: none */
-	uint8_t *hdr_bytes;   /* owned copy of .eh_frame_hdr */
-	uint8_t *debug_bytes; /* owned copy of .debug_frame */
-	struct uw_go go;      /* Go's table of functions; empty: there is none */
+	struct uw_cfi cfi;     /* spans point into the blocks below */
+	struct uw_cfi debug;   /* .debug_frame beside an .eh_frame of little code; size 0: none */
+	struct uw_lines lines; /* of code that was looked at */
+	uint8_t *hdr_bytes;    /* owned copy of .eh_frame_hdr */
+	uint8_t *debug_bytes;  /* owned copy of .debug_frame */
+	struct uw_go go;       /* Go's table of functions; empty: there is none */
 	struct uw_functions *functions; /* owned; NULL: not asked for yet */
 	bool lacks_info;                /* neither of them describes much of the code */
 	bool has_refused;               /* a .debug_frame could not be inflated */

@@ -108,8 +108,8 @@ bool uw_space_read(struct uw_space *space, uint64_t address, void *bytes, size_t
 
 	if (!mapping || !mapping->module)
 		return false;
-	return uw_elf_read_constant(&mapping->module->elf,
-				    mapping->rva + (address - mapping->start), bytes, size);
+	return uw_lines_read(&mapping->module->lines, &mapping->module->elf,
+			     mapping->rva + (address - mapping->start), bytes, size);
 }
 
 bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uint64_t *rva)

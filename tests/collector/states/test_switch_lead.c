@@ -111,7 +111,8 @@ START_TEST(refuses)
 }
 END_TEST
 
-/* Accounts are of other stretches than the runs: what is too much once is too little another time. */
+/* Accounts are of other stretches than the runs: what is too much once is too little another time.
+ */
 START_TEST(chance_cancels_out)
 {
 	account(TID, 1000);

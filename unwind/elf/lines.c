@@ -1,0 +1,66 @@
+#include "unwind/elf/elf.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINES = 512, THROUGH_LINES_MAX = 2 * UW_LINE_SIZE };
+
+struct uw_line {
+	uint64_t rva; /* a multiple of UW_LINE_SIZE */
+	size_t size;  /* as far as the segment goes on; 0: nothing was read */
+	uint8_t bytes[UW_LINE_SIZE];
+};
+
+void uw_lines_finish(struct uw_lines *lines)
+{
+	free(lines->line);
+	lines->line = NULL;
+}
+
+/* The line that begins at rva; NULL: none can be read there. */
+static const struct uw_line *find_line(struct uw_lines *lines, const struct uw_elf *elf,
+				       uint64_t rva)
+{
+	struct uw_line *line = &lines->line[rva / UW_LINE_SIZE % LINES];
+	const struct uw_segment *segment;
+
+	if (line->size > 0 && line->rva == rva)
+		return line;
+	line->size = 0;
+	line->rva = rva;
+	segment = uw_elf_segment(elf, rva);
+	if (!segment)
+		return NULL;
+	uint64_t left = segment->file_size - (rva - segment->rva);
+	size_t size = left < UW_LINE_SIZE ? (size_t)left : UW_LINE_SIZE;
+	if (!uw_elf_read_constant(elf, rva, line->bytes, size))
+		return NULL;
+	line->size = size;
+	return line;
+}
+
+bool uw_lines_read(struct uw_lines *lines, const struct uw_elf *elf, uint64_t rva, void *bytes,
+		   size_t size)
+{
+	const struct uw_segment *segment = uw_elf_segment(elf, rva);
+	uint8_t *to = bytes;
+
+	if (!segment || segment->file_size - (rva - segment->rva) < size)
+		return false;
+	if (!lines->line && !elf->image)
+		lines->line = calloc(LINES, sizeof(*lines->line));
+	if (!lines->line || size > THROUGH_LINES_MAX)
+		return uw_elf_read_constant(elf, rva, bytes, size);
+	while (size > 0) {
+		size_t offset = (size_t)(rva % UW_LINE_SIZE);
+		const struct uw_line *line = find_line(lines, elf, rva - offset);
+		/* A segment may begin within a line. */
+		if (!line || offset >= line->size)
+			return uw_elf_read_constant(elf, rva, to, size);
+		size_t part = line->size - offset < size ? line->size - offset : size;
+		memcpy(to, line->bytes + offset, part);
+		to += part;
+		rva += part;
+		size -= part;
+	}
+	return true;
+}

@@ -75,8 +75,8 @@ def births():
   first = [row for row in s.report(got.result, 'threads') if row['TID'] == row['PID']]
   burn, switches = s.number(facts, 'burn_ns') / 1e9, s.number(facts, 'burn_switches')
   # Until an interrupt from another CPU takes it off, a thread runs on; the scheduler's account, not the event's, gives that time to the
-  # next one (rq_clock_skip_update, kernel/sched/core.c). On a virtual machine it was 8 to 22 us of each switch.
-  late = 50e-6 * switches if os.geteuid() != 0 else 0
+  # next one (rq_clock_skip_update, kernel/sched/core.c). On a virtual machine it was 8 to 23 us of each switch.
+  late = 25e-6 * switches if os.geteuid() != 0 else 0
   s.check(0.99 * burn <= s.seconds(first) <= 1.01 * burn + late + got.steal, 'births: CPU time of the thread that burns',
           f'{s.seconds(first):.4f} seen, {burn:.4f} expected, {switches} switches')
   s.check_none_lost('births: nothing lost', total, got.steal)
@@ -104,7 +104,9 @@ def tree():
     short = sum(ended[pid] for pid in kinds[kind]) - seen
     # What a thread used after its last sample on each CPU is in nobody's account; the sum above has it.
     bound = len(kinds[kind]) * os.cpu_count() * 0.001
-    s.check(-0.003 - got.steal <= short <= bound, f'tree: CPU time of {kind} children, but for less than an interval per CPU each',
+    # An ordinary user's accounts are the events', see births: with two children and their parent on two CPUs up to 3.3 % more were seen.
+    late = 0.003 if os.geteuid() == 0 else 0.05 * sum(ended[pid] for pid in kinds[kind])
+    s.check(-late - got.steal <= short <= bound, f'tree: CPU time of {kind} children, but for less than an interval per CPU each',
             f'{seen:.4f} seen, {short:.4f} less than expected, of {bound:.4f}, {got.steal:.2f} stolen')
   stacks = s.folded(got.result)
   for function in ('tree_fork_burn', 'tree_exec_burn', 'tree_grandchild_burn'):

@@ -50,16 +50,20 @@ def compare(what, result, data, apart=False, options=(), stolen=0.0, drift=0.0, 
   behind ours: the machine's own change meanwhile is between the two."""
   modules, functions, count = our_shares(result, options)
   perf_modules, perf_functions, perf_count = perf_shares(data, apart)
-  last_modules, last_functions, _ = perf_shares(after, apart) if after else (perf_modules, perf_functions, 0)
+  last_modules, last_functions, last_count = perf_shares(after, apart) if after else (perf_modules, perf_functions, perf_count)
   # As many as there would be with those in the kernel.
   drawn = count / (1 - modules.get(s.KERNEL, 0) / 100) if apart else count
-  s.check(perf_count >= 3000 and (apart or count >= 3000), f'{what}: samples', f'{count} here, {perf_count} in perf')
+  s.check(min(perf_count, last_count) >= 3000 and (apart or count >= 3000), f'{what}: samples', f'{count} here, {perf_count} in perf')
   # perf's names for what has no file differ; below 2 % neither list matters.
   big = {module for module, share in [*perf_modules.items(), *modules.items()] if share >= 2}
 
   def check(name, seen, first, last, larger):
     expected = min(max(seen, min(first, last)), max(first, last))
-    s.check_share(f'{what}: {name}', seen, expected, max(bound(larger), s.points_by_chance(larger, drawn, perf_count)) + drift, stolen=stolen)
+    most = max(bound(larger), s.points_by_chance(larger, drawn, perf_count))
+    # Of runs that differ more than this nothing follows.
+    if abs(first - last) > 2 * most:
+      s.check(False, f'{what}: {name}: perf agrees with itself', f'{first:.2f} % and {last:.2f} %')
+    s.check_share(f'{what}: {name}', seen, expected, most + drift, stolen=stolen)
 
   for module in sorted(big):
     seen, expected = modules.get(module, 0), perf_modules.get(module, 0)

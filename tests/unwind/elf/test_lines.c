@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SIZE = 200000, FIRST = 1000, SECOND = 150100, WRITABLE = 190000 };
+enum { SIZE = 200000, FIRST = 1000, WRITABLE = 190000, FAR = 4096 * 512 };
 
 static uint8_t content[SIZE];
 static struct uw_segment segments[] = {
@@ -15,6 +15,9 @@ static struct uw_segment segments[] = {
 	{.rva = 4096 + FIRST, .file_size = 100000 - FIRST, .offset = FIRST},
 	{.rva = 4096 + 100000, .file_size = 50100, .offset = 100000},
 	{.rva = 4096 + WRITABLE, .file_size = 1000, .offset = WRITABLE, .writable = true},
+	/* Its lines have the places of the first one's; it overlaps with the last one. */
+	{.rva = FAR, .file_size = 100000, .offset = 50000},
+	{.rva = FAR + 50000, .file_size = 100000, .offset = 70000},
 };
 static struct uw_elf elf;
 static struct uw_lines lines;
@@ -57,8 +60,10 @@ START_TEST(as_the_file)
 	static const size_t sizes[] = {1, 8, 4096, 4097, 8192, 9000};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		for (uint64_t rva = 4000; rva < 4096 + SIZE; rva += 37)
+		for (uint64_t rva = 4000; rva < 4096 + SIZE; rva += 37) {
 			expect(rva, sizes[i]);
+			expect(FAR + rva, sizes[i]);
+		}
 	expect(UINT64_MAX, 8);
 	expect(UINT64_MAX - 7, 8);
 }

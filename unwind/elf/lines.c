@@ -16,20 +16,19 @@ void uw_lines_finish(struct uw_lines *lines)
 	lines->line = NULL;
 }
 
-/* The line that begins at rva; NULL: none can be read there. */
+/* The line of a segment that begins at rva; NULL: it begins in none, or in another one, or cannot
+ * be read. */
 static const struct uw_line *find_line(struct uw_lines *lines, const struct uw_elf *elf,
-				       uint64_t rva)
+				       const struct uw_segment *segment, uint64_t rva)
 {
 	struct uw_line *line = &lines->line[rva / UW_LINE_SIZE % LINES];
-	const struct uw_segment *segment;
 
+	if (uw_elf_segment(elf, rva) != segment)
+		return NULL;
 	if (line->size > 0 && line->rva == rva)
 		return line;
 	line->size = 0;
 	line->rva = rva;
-	segment = uw_elf_segment(elf, rva);
-	if (!segment)
-		return NULL;
 	uint64_t left = segment->file_size - (rva - segment->rva);
 	size_t size = left < UW_LINE_SIZE ? (size_t)left : UW_LINE_SIZE;
 	if (!uw_elf_read_constant(elf, rva, line->bytes, size))
@@ -44,7 +43,7 @@ bool uw_lines_read(struct uw_lines *lines, const struct uw_elf *elf, uint64_t rv
 	const struct uw_segment *segment = uw_elf_segment(elf, rva);
 	uint8_t *to = bytes;
 
-	if (!segment || segment->file_size - (rva - segment->rva) < size)
+	if (!segment || segment->writable || segment->file_size - (rva - segment->rva) < size)
 		return false;
 	if (!lines->line && !elf->image)
 		lines->line = calloc(LINES, sizeof(*lines->line));
@@ -52,7 +51,7 @@ bool uw_lines_read(struct uw_lines *lines, const struct uw_elf *elf, uint64_t rv
 		return uw_elf_read_constant(elf, rva, bytes, size);
 	while (size > 0) {
 		size_t offset = (size_t)(rva % UW_LINE_SIZE);
-		const struct uw_line *line = find_line(lines, elf, rva - offset);
+		const struct uw_line *line = find_line(lines, elf, segment, rva - offset);
 		/* A segment may begin within a line. */
 		if (!line || offset >= line->size)
 			return uw_elf_read_constant(elf, rva, to, size);

@@ -149,7 +149,7 @@ __attribute__((noinline)) int send_copy(struct bpf_perf_event_data *context, str
 		return 0;
 	struct copy copy = {.context = context, .slot = slot, .head = &slot->chunk.magic};
 	copy.head_size = sizeof(slot->chunk) - sizeof(slot->chunk.raw_size);
-	if (stacks->range.high - stacks->sp > always_bytes)
+	if (stacks->outer_sp != 0 || stacks->range.high - stacks->sp + RED_ZONE > always_bytes)
 		copy.is_crowded = is_crowded(context);
 	send_stack(&copy, &stacks->range, stacks->sp, &stacks->outer, stacks->outer_sp);
 	return (copy.sent > 0 ? COPY_SENT : 0) | (copy.absent_at_end ? COPY_LACKS_END : 0);

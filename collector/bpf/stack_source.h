@@ -19,9 +19,9 @@ int stack_source_open(uint32_t cpus, struct stack_source **source);
 void stack_source_close(struct stack_source *source); /* accepts NULL */
 
 /*
- * Stacks of up to always_bytes are always copied whole; larger ones while the CPU's ring is at most
- * half full and their bytes fit in its gathered budget: refill_bytes each 1024 ns, up to
- * gather_bytes. Otherwise always_bytes of them are copied.
+ * Stacks of up to always_bytes are always copied whole; larger ones of samples while the CPU's ring
+ * is at most half full, and their bytes fit in its gathered budget: refill_bytes each 1024 ns, up
+ * to gather_bytes. Otherwise always_bytes of them are copied.
  */
 struct stack_source_limit {
 	uint64_t always_bytes;

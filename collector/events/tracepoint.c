@@ -77,8 +77,7 @@ enum tracepoint_answer tracepoint_find(const char *system, const char *name, uin
 		return TRACEPOINT_UNKNOWN;
 	int events = open_events();
 	if (events < 0)
-		return errno == EACCES || errno == EPERM ? TRACEPOINT_FORBIDDEN
-							 : TRACEPOINT_UNKNOWN;
+		return errno == ENODEV ? TRACEPOINT_UNKNOWN : TRACEPOINT_FORBIDDEN;
 	enum tracepoint_answer answer = read_id(events, path, id);
 	close(events);
 	return answer;

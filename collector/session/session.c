@@ -56,6 +56,22 @@ static int open_polls(struct session *session, struct failure *failure)
 	return 0;
 }
 
+static int begin_launched(struct session *session, struct failure *failure)
+{
+	if (open_launched(session, failure) < 0 || open_polls(session, failure) < 0)
+		return -1;
+	/* Before the program: its first samples may fill a ring within 50 ms. */
+	session_start_draining(session);
+	session->start_ns = clock_now();
+	analyzer_begin(session->analyzer, session->start_ns);
+	return 0;
+}
+
+static int begin_attached(struct session *session, struct failure *failure)
+{
+	return open_polls(session, failure) < 0 ? -1 : session_attach(session, failure);
+}
+
 /* Differs for each run. Without the kernel's random numbers, the time has to do. */
 static uint64_t draw_seed(void)
 {
@@ -132,16 +148,9 @@ static int set_up(struct session *session, struct failure *failure)
 		return -1;
 	session_custom_step(session, CUSTOM_START);
 	session->stolen_before_ns = cpu_time_stolen_ns("/proc/stat");
-	if (session_is_launch(session)) {
-		if (open_launched(session, failure) < 0 || open_polls(session, failure) < 0)
-			return -1;
-		/* Before the program: its first samples may fill a ring within 50 ms. */
-		session_start_draining(session);
-		session->start_ns = clock_now();
-		analyzer_begin(session->analyzer, session->start_ns);
-	} else if (open_polls(session, failure) < 0 || session_attach(session, failure) < 0) {
+	if ((session_is_launch(session) ? begin_launched(session, failure)
+					: begin_attached(session, failure)) < 0)
 		return -1;
-	}
 	/* The budget begins here: the cost of the start is not held against it. */
 	budget_begin(&session->budget, options->overhead_limit, clock_now());
 	session->next_sync_ns = session->start_ns + NS_PER_S;

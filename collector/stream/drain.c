@@ -29,8 +29,8 @@ enum {
 	LOOK_MS = 50,      /* between looks for mapped files */
 	LOOK_OFTEN_MS = 3, /* while files are being mapped, and until their records are visible */
 	TAKE_MS = 10,      /* between looks, where a source's writer has little room */
-	BEHIND_ALONE = 4,  /* is_behind, without a thread, */
-	BEHIND_THREAD = 6, /* and with one: woken by the quarter, it may come at the half */
+	BEHIND_ALONE = 4,  /* is_behind, without a thread */
+	BEHIND_THREAD = 6, /* the thread is woken by the quarter, and may come at the half */
 	KNOWN_FILES = 1024
 };
 
@@ -63,7 +63,7 @@ struct drain {
 	uint32_t share; /* of the stacks to keep */
 	uint64_t left_out_bytes;
 	uint64_t *last_ns; /* of the last record, per ring */
-	bool *behind;      /* per ring: stacks are left out */
+	bool *behind; /* per ring: is_behind; with a thread, one leaves out the stacks of all */
 	size_t behind_count;
 	size_t turn; /* of the rings, in keep_up */
 
@@ -370,6 +370,8 @@ static bool move_all(struct drain *drain)
 	bool more = true;
 	pthread_mutex_lock(&drain->lock);
 	begin_merge(drain, clock_now() - VISIBLE_NS);
+	for (size_t i = 0; i < drain->sampler->cpus.count; i++)
+		update_behind(drain, i);
 	while (more) {
 		bool has_room = queue_prepare(drain->queue);
 		if (has_room)
@@ -437,13 +439,15 @@ static void look(struct drain *drain, struct rounds *rounds)
 		rounds->wait_ms = TAKE_MS;
 }
 
-/* Where so much comes that the rings are soon passed once anyway. */
+/* Where so much comes that the rings are soon passed once anyway. What is there already comes
+ * first: of a running program the rings may fill up meanwhile. */
 static void touch_rings(const struct drain *drain)
 {
 	const struct sampler *sampler = drain->sampler;
-	for (size_t i = 0; i < sampler->cpus.count; i++)
-		if (sampler->config.sampling.interval_ns < TOUCH_NS)
-			ring_touch(&sampler->rings[i]);
+	if (sampler->config.sampling.interval_ns >= TOUCH_NS)
+		return;
+	for (size_t i = 0; i < sampler->cpus.count && !has_records(drain); i++)
+		ring_touch(&sampler->rings[i]);
 }
 
 static void *run(void *user)

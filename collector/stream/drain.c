@@ -444,7 +444,7 @@ static void look(struct drain *drain, struct rounds *rounds)
 static void touch_rings(const struct drain *drain)
 {
 	const struct sampler *sampler = drain->sampler;
-	if (sampler->config.sampling.interval_ns >= TOUCH_NS)
+	if (sampler->config.sampling.interval_ns > TOUCH_NS)
 		return;
 	for (size_t i = 0; i < sampler->cpus.count && !has_records(drain); i++)
 		ring_touch(&sampler->rings[i]);

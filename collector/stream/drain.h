@@ -51,9 +51,9 @@ void drain_watch(struct drain *drain);
 void drain_lock(struct drain *drain);
 void drain_unlock(struct drain *drain);
 
-/* Starts the thread, and waits until it runs; with intervals below 1 ms it reads the rings' pages
- * once before. 0, or -1 with errno: without a thread the caller must come as soon as the rings fill
- * up. */
+/* Starts the thread, and waits until it runs; with intervals of up to 1 ms it reads the rings'
+ * pages once before. 0, or -1 with errno: without a thread the caller must come as soon as the
+ * rings fill up. */
 int drain_start(struct drain *drain);
 
 /* Writes the entries to poll: one with the thread; without it, one for each ring, and the caller

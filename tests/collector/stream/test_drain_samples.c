@@ -86,6 +86,18 @@ START_TEST(lost_without_refused)
 }
 END_TEST
 
+/* Begins anew with samples that have a stack of this size, and gives one to the record. */
+static void begin_stacks(struct record *record, const uint8_t *stack, uint32_t size)
+{
+	sampler.config.stack_size = size;
+	drain_destroy(drain);
+	drain = drain_create(&sampler);
+	record->sample.abi = RECORD_REGISTERS_64;
+	record->sample.regs.value[7] = BASE;
+	record->sample.stack =
+		(struct uw_stack){.base = BASE, .bytes = stack, .size = size, .requested = size};
+}
+
 /* Of samples whose stack may be left out, and of deep copies, a share is; of those of which that is
  * decided, none. */
 START_TEST(keeps_a_share)
@@ -96,15 +108,7 @@ START_TEST(keeps_a_share)
 	struct drain_counts counts;
 	const struct record *item = NULL;
 	uint32_t kept = 0;
-	sampler.config.stack_size = sizeof(stack);
-	drain_destroy(drain);
-	drain = drain_create(&sampler);
-	record.sample.abi = RECORD_REGISTERS_64;
-	record.sample.regs.value[7] = BASE;
-	record.sample.stack = (struct uw_stack){.base = BASE,
-						.bytes = stack,
-						.size = sizeof(stack),
-						.requested = sizeof(stack)};
+	begin_stacks(&record, stack, sizeof(stack));
 	sampler.config.deep_interval_ns = 7000000;
 	for (int i = 0; i < SAMPLES; i++) {
 		record.sample.period = i % 2 == 0 ? 1000000 : sampler.config.deep_interval_ns;
@@ -144,20 +148,12 @@ START_TEST(draws_samples)
 	const struct record *item = NULL;
 	uint32_t drawn = 0;
 	uint32_t kept = 0;
-	sampler.config.stack_size = sizeof(stack);
 	sampler.config.sampling = sampling_choose(PROFILE_SAMPLING_THREADS, 10000000, 77);
 	sampler.config.kernel = true;
-	drain_destroy(drain);
-	drain = drain_create(&sampler);
-	record.sample.abi = RECORD_REGISTERS_64;
-	record.sample.regs.value[7] = BASE;
+	begin_stacks(&record, stack, sizeof(stack));
 	record.sample.period = 2500000;
 	record.sample.callchain = (const uint8_t *)callchain;
 	record.sample.callchain_length = 1;
-	record.sample.stack = (struct uw_stack){.base = BASE,
-						.bytes = stack,
-						.size = sizeof(stack),
-						.requested = sizeof(stack)};
 	drain_keep_share(drain, UINT32_MAX / 2);
 	for (int i = 0; i < TICKS; i++)
 		drain_fixture_put_record(&record, 0);
@@ -201,15 +197,7 @@ START_TEST(late_thread_leaves_stacks_out)
 	struct drain_counts counts;
 	const struct record *item = NULL;
 	uint32_t left_out = 0;
-	sampler.config.stack_size = sizeof(stack);
-	drain_destroy(drain);
-	drain = drain_create(&sampler);
-	record.sample.abi = RECORD_REGISTERS_64;
-	record.sample.regs.value[7] = BASE;
-	record.sample.stack = (struct uw_stack){.base = BASE,
-						.bytes = stack,
-						.size = sizeof(stack),
-						.requested = sizeof(stack)};
+	begin_stacks(&record, stack, sizeof(stack));
 	while (ring_fixture_head(&rings[0]) < SIZE / 8 * 7)
 		drain_fixture_put_record(&record, 0);
 	uint32_t size = (uint32_t)(ring_fixture_head(&rings[0]) / put_count);

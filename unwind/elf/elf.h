@@ -106,8 +106,6 @@ struct uw_lines {
 	struct uw_line *line; /* owned; NULL: not used yet, or out of memory */
 };
 
-enum { UW_LINE_SIZE = 4096 };
-
 void uw_lines_finish(struct uw_lines *lines);
 
 /* As uw_elf_read_constant, but allocates once. A line is read once: a file that changes later is

@@ -2,12 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINES = 512, THROUGH_LINES_MAX = 2 * UW_LINE_SIZE };
+enum { LINE_SIZE = 4096, LINES = 512, THROUGH_LINES_MAX = 2 * LINE_SIZE };
 
 struct uw_line {
-	uint64_t rva; /* a multiple of UW_LINE_SIZE */
+	uint64_t rva; /* a multiple of LINE_SIZE */
 	size_t size;  /* as far as the segment goes on; 0: nothing was read */
-	uint8_t bytes[UW_LINE_SIZE];
+	uint8_t bytes[LINE_SIZE];
 };
 
 void uw_lines_finish(struct uw_lines *lines)
@@ -21,7 +21,7 @@ void uw_lines_finish(struct uw_lines *lines)
 static const struct uw_line *find_line(struct uw_lines *lines, const struct uw_elf *elf,
 				       const struct uw_segment *segment, uint64_t rva)
 {
-	struct uw_line *line = &lines->line[rva / UW_LINE_SIZE % LINES];
+	struct uw_line *line = &lines->line[rva / LINE_SIZE % LINES];
 
 	if (uw_elf_segment(elf, rva) != segment)
 		return NULL;
@@ -30,8 +30,8 @@ static const struct uw_line *find_line(struct uw_lines *lines, const struct uw_e
 	line->size = 0;
 	line->rva = rva;
 	uint64_t left = segment->file_size - (rva - segment->rva);
-	size_t size = left < UW_LINE_SIZE ? (size_t)left : UW_LINE_SIZE;
-	if (!uw_elf_read_constant(elf, rva, line->bytes, size))
+	size_t size = left < LINE_SIZE ? (size_t)left : LINE_SIZE;
+	if (!uw_elf_read(elf, segment->offset + (rva - segment->rva), line->bytes, size))
 		return NULL;
 	line->size = size;
 	return line;
@@ -50,7 +50,7 @@ bool uw_lines_read(struct uw_lines *lines, const struct uw_elf *elf, uint64_t rv
 	if (!lines->line || size > THROUGH_LINES_MAX)
 		return uw_elf_read_constant(elf, rva, bytes, size);
 	while (size > 0) {
-		size_t offset = (size_t)(rva % UW_LINE_SIZE);
+		size_t offset = (size_t)(rva % LINE_SIZE);
 		const struct uw_line *line = find_line(lines, elf, segment, rva - offset);
 		/* A segment may begin within a line. */
 		if (!line || offset >= line->size)

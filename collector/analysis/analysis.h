@@ -10,12 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct switch_lead;
+
 struct analysis_config {
 	enum profile_kernel_time kernel_time;
 	bool unwind;
 	bool collapse;
 	bool switches;                        /* the threads' states over time */
-	bool switches_by_events;              /* of this machine's threads (states_ask_scheduler) */
+	const struct switch_lead *lead;       /* theirs (states_follow_lead); NULL: of others */
 	bool waits;                           /* what blocked threads wait for; needs switches */
 	enum profile_wait_source wait_source; /* who sees the waits */
 	uint64_t wait_threshold_ns;           /* shorter ones have no record */

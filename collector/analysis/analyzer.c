@@ -29,8 +29,8 @@ static bool create_parts(struct analyzer *analyzer, struct emit *emit)
 	analyzer->hotspots = hotspots_create(config, analyzer->tracker, analyzer->stacks, emit);
 	if (config->switches)
 		analyzer->states = states_create(analyzer->tracker, emit);
-	if (analyzer->states && config->switches_by_events)
-		states_ask_scheduler(analyzer->states);
+	if (analyzer->states && config->lead)
+		states_follow_lead(analyzer->states, config->lead);
 	if (config->waits)
 		analyzer->waits = waits_create(&waits, analyzer->tracker, analyzer->stacks, emit);
 	return analyzer->hotspots && !config->switches == !analyzer->states &&

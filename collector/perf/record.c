@@ -507,7 +507,7 @@ bool record_decode_switch(uint32_t type, uint16_t misc,
 	if (type != PERF_RECORD_SWITCH && type != PERF_RECORD_EXIT)
 		return false;
 	memcpy(&task, trailer, sizeof(task));
-	*found = (struct record_switch){task.time, task.pid, task.tid, RECORD_ENDED};
+	*found = (struct record_switch){task.time, task.pid, task.tid, RECORD_ENDED, task.cpu};
 	if (type == PERF_RECORD_SWITCH)
 		found->kind = !(misc & PERF_RECORD_MISC_SWITCH_OUT)        ? RECORD_SWITCHED_IN
 			      : misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? RECORD_PREEMPTED

@@ -256,6 +256,7 @@ struct record_switch {
 	uint32_t pid;
 	uint32_t tid;
 	enum record_switch_kind kind;
+	uint32_t cpu;
 };
 
 /* Decodes a record of that kind by its type, its misc field and the last RECORD_TRAILER_SIZE bytes;

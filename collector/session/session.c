@@ -131,7 +131,7 @@ static int set_up(struct session *session, struct failure *failure)
 		.unwind = options->unwind != OPTIONS_UNWIND_NONE,
 		.collapse = options->collapse,
 		.switches = options->switches,
-		.switches_by_events = !session->sampler.switches,
+		.lead = session->sampler.switches ? NULL : &session->lead,
 		.waits = options->analysis->waits,
 		.wait_source = session->wait_source,
 		.wait_threshold_ns = session->wait_threshold_ns,

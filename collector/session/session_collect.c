@@ -19,6 +19,23 @@ enum {
 /* How long signals wait at most, but for the records between two looks at the clock. */
 #define ROUND_NS (50 * NS_PER_MS)
 
+static void show_switch(const struct record_switch *found, void *user)
+{
+	switch_lead_show(user, found);
+}
+
+static void ask_scheduler(void *user)
+{
+	switch_lead_ask(user, clock_now());
+}
+
+static void follow_switches(struct session *session)
+{
+	struct drain_watcher watcher = {show_switch, ask_scheduler, &session->lead};
+	if (session->sampler.config.switches && !session->sampler.switches)
+		drain_add_watcher(session->drain, &watcher);
+}
+
 int session_open_drain(struct session *session, struct failure *failure)
 {
 	assert(!session->drain);
@@ -27,6 +44,7 @@ int session_open_drain(struct session *session, struct failure *failure)
 	session->drain = drain_create(&session->sampler);
 	if (!session->drain || !session_add_observer(session))
 		return failure_set_error(failure, errno, "cannot make the buffers of samples");
+	follow_switches(session);
 	return session_add_preload(session, failure);
 }
 

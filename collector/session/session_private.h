@@ -22,6 +22,7 @@
 #include "collector/session/signals.h"
 #include "collector/session/target.h"
 #include "collector/states/states.h"
+#include "collector/states/switch_lead.h"
 #include "collector/stream/drain.h"
 #include <poll.h>
 #include <stdbool.h>
@@ -51,6 +52,7 @@ struct session {
 	struct sampler sampler;
 	struct drain *drain;
 	struct observer *observer; /* NULL: of no use */
+	struct switch_lead lead;   /* where threads' events record their switches */
 	struct tracker *tracker;
 	struct analyzer *analyzer;
 	struct pollfd *polls; /* signals, then attached processes, then drain's */

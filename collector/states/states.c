@@ -51,8 +51,8 @@ struct states {
 	uint64_t last_end_ns; /* of the slices written; no present slice is too long by then */
 	uint64_t next_cut_ns; /* no slice gets too long before */
 	uint64_t losses;
-	bool has_own_switches;   /* threads' events record them, of this machine */
-	struct switch_lead lead; /* of switches that threads' events record */
+	const struct switch_lead
+		*lead; /* of switches that threads' events record; NULL: others do */
 	struct states_counts counts;
 };
 
@@ -272,30 +272,18 @@ static uint64_t begin_of_switch(struct states_cpu *cpu, const struct thread *thr
 	return is_direct ? later(cpu->left_ns, thread->state.since_ns) : time_ns;
 }
 
-/* After the idle CPU, or a thread that is none of ours. */
-static uint64_t begin_of_account(const struct states *states, const struct states_cpu *cpu,
-				 const struct thread *thread, uint64_t time_ns)
+/* Where the thread's run begins by the kernel's accounting. */
+static uint64_t begin_of_run(const struct states *states, struct states_cpu *cpu,
+			     const struct thread *thread, const struct record *record,
+			     uint64_t time_ns)
 {
-	uint64_t lead_ns = switch_lead_ns(&states->lead);
+	bool has_lead = states->lead && !record->switched.by_cpu;
+	uint64_t lead_ns = has_lead ? switch_lead_ns(states->lead) : 0;
+	if (lead_ns == 0)
+		return begin_of_switch(cpu, thread, time_ns);
 	uint64_t begin_ns = time_ns > lead_ns ? time_ns - lead_ns : 0;
 	begin_ns = later(begin_ns, later(cpu->left_ns, thread->state.since_ns));
 	return begin_ns < time_ns ? begin_ns : time_ns;
-}
-
-/* The thread may tell what its switches take. */
-static void follow_switch(struct states *states, const struct record *record)
-{
-	uint64_t account_ns;
-	uint64_t times;
-	struct switch_lead *lead = &states->lead;
-	switch_lead_in(lead, record->tid, record->time_ns);
-	if (!states->has_own_switches || record->switched.by_cpu ||
-	    !switch_lead_asks(lead, record->tid, record->time_ns))
-		return;
-	if (task_account_read(record->pid, record->tid, &account_ns, &times))
-		switch_lead_account(lead, record->tid, record->time_ns, account_ns, times);
-	else
-		switch_lead_fail(lead, record->time_ns);
 }
 
 static void switch_in(struct states *states, struct thread *thread, const struct record *record)
@@ -305,16 +293,12 @@ static void switch_in(struct states *states, struct thread *thread, const struct
 	if (state->now == PROFILE_STATE_RUNNING)
 		cut_slice(states, thread, time_ns);
 	struct states_cpu *cpu = &states->cpus[record->cpu];
-	uint64_t seen_ns = time_ns;
-	time_ns = begin_of_switch(cpu, thread, time_ns);
-	if (states->has_own_switches && !record->switched.by_cpu && time_ns == seen_ns)
-		time_ns = begin_of_account(states, cpu, thread, time_ns);
+	time_ns = begin_of_run(states, cpu, thread, record, time_ns);
 	/* A look that came after this switch says nothing of the time before. */
 	if (state->is_first && time_ns < state->looked_ns && state->now == PROFILE_STATE_READY)
 		state->now = PROFILE_STATE_BLOCKED;
 	begin_slice(states, thread, later(time_ns, state->since_ns), record->cpu);
 	cpu->whole_ns = 0;
-	follow_switch(states, record);
 }
 
 static void switch_out(struct states *states, struct thread *thread, const struct record *record)
@@ -334,7 +318,6 @@ static void switch_out(struct states *states, struct thread *thread, const struc
 	cpu->left_ns = record->time_ns;
 	cpu->left_tid = thread->tid;
 	cpu->left_ready = record->switched.preempted;
-	switch_lead_out(&states->lead, thread->tid, record->time_ns);
 }
 
 /* A task without an id ends, or lies outside of this namespace. */
@@ -376,7 +359,6 @@ static void apply_lost(struct states *states, const struct record *record)
 	if (!record->has_lost_switches)
 		return;
 	states->losses++;
-	switch_lead_forget(&states->lead);
 	if (cpu->running)
 		cut_slice(states, cpu->running, record->only_switches ? known_ns : record->time_ns);
 	/* More may be lost from here on, where the number is not known yet. */
@@ -585,9 +567,9 @@ void states_begin(struct states *states, uint64_t start_ns)
 	states->start_ns = start_ns;
 }
 
-void states_ask_scheduler(struct states *states)
+void states_follow_lead(struct states *states, const struct switch_lead *lead)
 {
-	states->has_own_switches = true;
+	states->lead = lead;
 }
 
 void states_lose_rest(struct states *states)

@@ -21,6 +21,7 @@
 
 struct emit;
 struct states;
+struct switch_lead;
 struct tracker;
 
 /* Listens to the tracker (tracker_listen). Both are borrowed; the tracker gets no more records once
@@ -32,9 +33,9 @@ void states_destroy(struct states *states); /* accepts NULL; writes nothing */
  */
 void states_begin(struct states *states, uint64_t start_ns);
 
-/* The threads live on this machine, and their events record the switches: from here on, the
- * scheduler's accounts of some are read, and runs begin where the accounts do (switch_lead.h). */
-void states_ask_scheduler(struct states *states);
+/* The threads live on this machine, and their events record the switches: from here on, runs begin
+ * where the scheduler's accounts do. lead is borrowed, and learns meanwhile. */
+void states_follow_lead(struct states *states, const struct switch_lead *lead);
 
 /* Applies the next record of a ring, after the tracker. */
 void states_apply(struct states *states, const struct record *record);

@@ -55,9 +55,9 @@ struct drain {
 	size_t source_count;
 	struct switch_source *switches; /* by ring; NULL: the rings have them */
 	struct merge *merge;
-	drain_watcher *watcher; /* NULL: nobody watches */
-	void *watcher_user;
-	uint64_t *watched; /* position of the watcher, per ring */
+	struct drain_watcher watchers[DRAIN_WATCHERS];
+	size_t watcher_count;
+	uint64_t *watched; /* position of the watchers, per ring */
 	struct assembly *assembly;
 	uint64_t copied;
 	uint32_t share; /* of the stacks to keep */
@@ -186,19 +186,23 @@ bool drain_add_source(struct drain *drain, const struct source *source)
 	return true;
 }
 
-void drain_set_watcher(struct drain *drain, drain_watcher *watcher, void *user)
+void drain_add_watcher(struct drain *drain, const struct drain_watcher *watcher)
 {
-	drain->watcher = watcher;
-	drain->watcher_user = user;
+	assert(drain->watcher_count < DRAIN_WATCHERS);
+	drain->watchers[drain->watcher_count++] = *watcher;
 }
 
-/* Shows the rings' records to the watcher, with the lock held. */
+/* Shows the rings' records to the watchers, with the lock held. */
 static void show_switches(struct drain *drain)
 {
 	struct record_switch found;
-	for (size_t i = 0; drain->watcher && i < drain->sampler->cpus.count; i++)
+	for (size_t i = 0; drain->watcher_count > 0 && i < drain->sampler->cpus.count; i++)
 		while (ring_next_switch(&drain->sampler->rings[i], &drain->watched[i], &found))
-			drain->watcher(&found, drain->watcher_user);
+			for (size_t w = 0; w < drain->watcher_count; w++)
+				drain->watchers[w].show(&found, drain->watchers[w].user);
+	for (size_t w = 0; w < drain->watcher_count; w++)
+		if (drain->watchers[w].shown)
+			drain->watchers[w].shown(drain->watchers[w].user);
 }
 
 void drain_lock(struct drain *drain)
@@ -218,7 +222,7 @@ void drain_watch(struct drain *drain)
 	drain_unlock(drain);
 }
 
-/* Begins a round of the merge; the records it takes are shown to the watcher first. */
+/* Begins a round of the merge; the records it takes are shown to the watchers first. */
 static void begin_merge(struct drain *drain, uint64_t limit_ns)
 {
 	merge_begin(drain->merge, limit_ns);

@@ -36,14 +36,21 @@ void drain_destroy(struct drain *drain); /* accepts NULL; ends the thread */
 bool drain_add_source(struct drain *drain, const struct source *source);
 
 /*
- * Has watcher called with each switch and end of a thread, in the order of each ring: before a
- * round takes their records, and by drain_watch for those since. With the rings locked: it must be
- * quick. Before the first round.
+ * Who sees each switch and end of a thread, in the order of each ring: before a round takes their
+ * records, and by drain_watch for those since. The calls come in any thread, with the rings locked:
+ * they must be quick.
  */
-typedef void drain_watcher(const struct record_switch *found, void *user);
-void drain_set_watcher(struct drain *drain, drain_watcher *watcher, void *user);
+struct drain_watcher {
+	void (*show)(const struct record_switch *found, void *user);
+	void (*shown)(void *user); /* all there are for now; NULL: of no interest */
+	void *user;
+};
 
-/* In any thread, until drain_destroy: as drain_lock, and calls the watcher. */
+/* Before the first round; at most DRAIN_WATCHERS. watcher is copied. */
+enum { DRAIN_WATCHERS = 2 };
+void drain_add_watcher(struct drain *drain, const struct drain_watcher *watcher);
+
+/* In any thread, until drain_destroy: as drain_lock, and calls the watchers. */
 void drain_watch(struct drain *drain);
 
 /* In any thread: nobody takes records until drain_unlock. A source's record with a time taken in

@@ -87,7 +87,7 @@ struct observer *observer_create(uint64_t threshold_ns, struct drain *drain)
 		observer_destroy(observer);
 		return NULL;
 	}
-	drain_set_watcher(drain, note_switch, observer);
+	drain_add_watcher(drain, &(struct drain_watcher){.show = note_switch, .user = observer});
 	return observer;
 }
 
@@ -278,7 +278,10 @@ static void *run(void *user)
 
 void observer_add_thread(struct observer *observer, uint32_t pid, uint32_t tid)
 {
-	struct record_switch found = {clock_now(), pid, tid, RECORD_BLOCKED};
+	struct record_switch found = {.time_ns = clock_now(),
+				      .pid = pid,
+				      .tid = tid,
+				      .kind = RECORD_BLOCKED};
 	drain_lock(observer->drain);
 	blocked_note(&observer->blocked, &found);
 	drain_unlock(observer->drain);

@@ -369,11 +369,7 @@ TBRW_U32 report_quality_print(const struct report_input *input, FILE *stream, un
 	struct quality quality;
 	struct states_overview states;
 	quality_collect(input, &quality);
-	TBRW_U32 code =
-		states_overview_collect(&states, input,
-					quality.overview.cpu_ns +
-						tally_threadless_ns(input->reader,
-								    &input->options->filter));
+	TBRW_U32 code = states_overview_collect(&states, input, quality.overview.cpu_ns);
 	if (code != VT_SUCCESS) {
 		quality_finish(&quality);
 		return code;

@@ -569,14 +569,12 @@ TBRW_U32 report_summary_print(const struct report_input *all, FILE *stream, unsi
 	if (filter_needs_function(&all->options->filter))
 		take_functions(all, &taken.tally);
 	overview_collect(input->reader, &input->tally, input->path, &overview);
-	uint64_t cpu_ns =
-		overview.cpu_ns + tally_threadless_ns(input->reader, &input->options->filter);
 	TBRW_U32 code = VT_SUCCESS;
 	/* Numbers of events are no times to compare with. */
 	if (overview.is_counted)
 		states = (struct states_overview){0};
 	else
-		code = states_overview_collect(&states, input, cpu_ns);
+		code = states_overview_collect(&states, input, overview.cpu_ns);
 	if (code != VT_SUCCESS)
 		return code;
 	if (input->options->format->id == TABLE_FORMAT_TEXT)

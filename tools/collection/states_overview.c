@@ -75,7 +75,8 @@ static void print_waits(const struct concurrency *concurrency, FILE *stream)
 	fputc('\n', stream);
 }
 
-/* By how much the time that threads ran is more than their CPU time; a part of 1. */
+/* By how much the time that threads ran is more than their CPU time; a part of 1. CPU time of no
+ * known thread has no switches: a launched program's before its exec, mostly. */
 static double difference_of(const struct states_overview *overview)
 {
 	double running_ns = (double)overview->concurrency->state_ns[PROFILE_STATE_RUNNING];
@@ -90,7 +91,8 @@ void states_overview_print_quality(const struct states_overview *overview, FILE 
 	lines_label(stream, "CPU Time by Switches:");
 	print_seconds("", concurrency->state_ns[PROFILE_STATE_RUNNING], "", stream);
 	if (overview->cpu_ns > 0)
-		fprintf(stream, " (%+.2f %% of CPU Time)", difference_of(overview) * 100);
+		fprintf(stream, " (%+.2f %% of the threads' CPU Time)",
+			difference_of(overview) * 100);
 	fputc('\n', stream);
 	if (concurrency->state_ns[PROFILE_STATE_UNKNOWN] >= SHOWN_MIN_NS) {
 		lines_label(stream, "  not known:");

@@ -337,6 +337,7 @@ static void put_switch(uint32_t type, uint16_t misc, uint32_t body, uint64_t tim
 	uint64_t *trailer = words + 1 + body / 8;
 	trailer[0] = (uint64_t)31 << 32 | 30;
 	trailer[1] = time_ns;
+	trailer[2] = 5;
 	ring_fixture_put(&ring, words, header.size);
 }
 
@@ -370,6 +371,7 @@ START_TEST(switches)
 		ck_assert_uint_eq(found.pid, 30);
 		ck_assert_uint_eq(found.tid, 31);
 		ck_assert_uint_eq(found.time_ns, 700 + i);
+		ck_assert_uint_eq(found.cpu, 5);
 		ck_assert(!ring_next_switch(&ring, &seen, &found));
 	}
 	ck_assert_uint_eq(ring_fixture_tail(&ring), start);

@@ -202,9 +202,9 @@ bool drain_add_source(struct drain *drain, const struct source *source)
 	return true;
 }
 
-void drain_set_watcher(struct drain *drain, drain_watcher *watcher, void *user)
+void drain_add_watcher(struct drain *drain, const struct drain_watcher *watcher)
 {
-	(void)drain, (void)watcher, (void)user;
+	(void)drain, (void)watcher;
 }
 
 void drain_watch(struct drain *drain)

@@ -1,6 +1,7 @@
 /* Records of switches, by hand: the slices they become. */
 #include "collector/model/tracker_sampled.h"
 #include "collector/states/states.h"
+#include "collector/states/switch_lead.h"
 #include "tests/collector/tracker_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>
@@ -510,6 +511,38 @@ START_TEST(direct_switches)
 }
 END_TEST
 
+static struct switch_lead lead;
+
+/* Of a switch that an account and a record tell apart: the run begins by the lead before its
+ * record, but not before another thread of ours, or the thread itself, left the CPU. */
+START_TEST(runs_begin_by_the_account)
+{
+	states_follow_lead(fixture_states(), &lead);
+	lead.found_ns = 3000;
+	feed_launch(S, APP, "app");
+	feed_fork(S + 100, APP, WORKER, APP, APP);
+	feed_fork(S + 200, APP, OTHER, APP, APP);
+	off(S + 1000, APP, 0);
+	on(S + 9000, WORKER, 0); /* after the idle CPU */
+	off(S + 9500, WORKER, 0);
+	on(S + 10000, OTHER, 0); /* directly */
+	off(S + 10500, OTHER, 0);
+	on(S + 12000, OTHER, 0); /* it waited meanwhile */
+	off(S + 13000, OTHER, 0);
+	seen_on_cpu(S + 20000, APP, APP, false); /* by BPF: at the decision */
+	seen_on_cpu(S + 20500, APP, APP, true);
+	lead.found_ns = 0;
+	on(S + 30000, APP, 0);
+	off(S + 30500, APP, 0);
+	expect("5000000 1000000000+1000 cpu 3 ready ready 0\n"
+	       "5000001 1000006000+3500 cpu 3 ready ready 0\n"
+	       "5000002 1000009500+1000 cpu 3 ready ready 0\n"
+	       "5000002 1000010500+2500 cpu 3 blocked ready 0\n"
+	       "5000000 1000020000+500 cpu 3 blocked ready 0\n"
+	       "5000000 1000030000+500 cpu 3 blocked ready 0\n");
+}
+END_TEST
+
 /* Where preempted threads show that switches take long. */
 START_TEST(slow_switches)
 {
@@ -631,6 +664,7 @@ int main(void)
 	tcase_add_test(tcase, preempted_by_a_hidden_task);
 	tcase_add_test(tcase, clock_goes_back);
 	tcase_add_test(tcase, direct_switches);
+	tcase_add_test(tcase, runs_begin_by_the_account);
 	tcase_add_test(tcase, slow_switches);
 	tcase_add_test(tcase, switches_of_two_lengths);
 	tcase_add_test(tcase, clock_jumps);

@@ -184,33 +184,40 @@ static void note_switch(const struct record_switch *found, void *user)
 		 "ibpe"[found->kind]);
 }
 
+static void note_all_shown(void *user)
+{
+	ck_assert_ptr_eq(user, seen);
+	strcat(seen, "| ");
+}
+
 static void put_exit(size_t ring)
 {
 	struct record record = {.kind = RECORD_EXIT};
 	drain_fixture_put_record(&record, ring);
 }
 
-/* Each record is shown once, and before it is taken. */
+/* Each record is shown once, to each watcher, and before it is taken. */
 START_TEST(watched)
 {
 	const struct record *item = NULL;
 	seen[0] = '\0';
-	drain_set_watcher(drain, note_switch, seen);
+	drain_add_watcher(drain, &(struct drain_watcher){note_switch, note_all_shown, seen});
+	drain_add_watcher(drain, &(struct drain_watcher){.show = note_switch, .user = seen});
 	put_exit(0);
 	drain_fixture_put(0);
 	drain_watch(drain);
-	ck_assert_str_eq(seen, "0e ");
+	ck_assert_str_eq(seen, "0e 0e | ");
 	put_exit(1);
 	drain_begin(drain, DRAIN_ALL);
 	ck_assert(drain_next(drain, &item));
-	ck_assert_str_eq(seen, "0e 2e ");
+	ck_assert_str_eq(seen, "0e 0e | 2e 2e | ");
 	while (drain_next(drain, &item))
 		;
 	drain_watch(drain);
-	ck_assert_str_eq(seen, "0e 2e ");
+	ck_assert_str_eq(seen, "0e 0e | 2e 2e | | ");
 	put_exit(1);
 	drain_watch(drain);
-	ck_assert_str_eq(seen, "0e 2e 3e ");
+	ck_assert_str_eq(seen, "0e 0e | 2e 2e | | 3e 3e | ");
 }
 END_TEST
 

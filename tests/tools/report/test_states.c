@@ -306,7 +306,8 @@ START_TEST(summary)
 			      "Thread Oversubscription:  0.000 s (0.0 % of CPU Time)\n"
 			      "Wait Time:                1.150 s, 2 times; ready 0.650 s, stopped "
 			      "0.500 s\n"
-			      "CPU Time by Switches:     1.800 s (+5.88 % of CPU Time)\n"
+			      "CPU Time by Switches:     1.800 s (+5.88 % of the threads' CPU "
+			      "Time)\n"
 			      "  not known:              0.150 s of the threads' time\n",
 			      NULL});
 	text = render(&known, "summary", report_summary_print, TALLY_BY_REASON,
@@ -314,12 +315,12 @@ START_TEST(summary)
 					    NULL});
 	render_expect(
 		text,
-		(const char *const
-			 []){"\nEffective CPU Utilization: 35.0 % (0.350 of 1 logical CPUs)\n",
-			     "\nWait Time:                0.350 s, 1 times; ready 0.450 s, stopped "
-			     "0.500 s\n"
-			     "CPU Time by Switches:     0.700 s (+0.00 % of CPU Time)\n",
-			     NULL});
+		(const char *const[]){
+			"\nEffective CPU Utilization: 35.0 % (0.350 of 1 logical CPUs)\n",
+			"\nWait Time:                0.350 s, 1 times; ready 0.450 s, stopped "
+			"0.500 s\n"
+			"CPU Time by Switches:     0.700 s (+0.00 % of the threads' CPU Time)\n",
+			NULL});
 	text = render(&known, "summary", report_summary_print, TALLY_BY_REASON,
 		      (const char *const[]){"--filter", "function=one", NULL});
 	ck_assert_ptr_null(strstr(text, "Wait Time"));
@@ -327,7 +328,7 @@ START_TEST(summary)
 	text = render(&known, "quality", report_quality_print, TALLY_BY_THREAD | TALLY_BY_REASON,
 		      TEXT);
 	render_expect(text, (const char *const[]){"\nCPU Time by Switches:     1.800 s (+5.88 % of "
-						  "CPU Time)\n",
+						  "the threads' CPU Time)\n",
 						  NULL});
 }
 END_TEST

@@ -22,7 +22,6 @@
 #include "collector/session/signals.h"
 #include "collector/session/target.h"
 #include "collector/states/states.h"
-#include "collector/states/switch_lead.h"
 #include "collector/stream/drain.h"
 #include <poll.h>
 #include <stdbool.h>

@@ -3,7 +3,6 @@
 #include "collector/machine/clock.h"
 #include "collector/model/tracker_sampled.h"
 #include "collector/result/emit.h"
-#include "collector/states/switch_lead.h"
 #include "collector/states/task_state.h"
 #include "containers/array.h"
 #include <assert.h>

@@ -14,6 +14,7 @@
 #define COLLECTOR_STATES_STATES_H
 
 #include "collector/perf/record.h"
+#include "collector/states/switch_lead.h"
 #include "profile/profile.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +22,6 @@
 
 struct emit;
 struct states;
-struct switch_lead;
 struct tracker;
 
 /* Listens to the tracker (tracker_listen). Both are borrowed; the tracker gets no more records once

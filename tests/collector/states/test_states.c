@@ -1,7 +1,6 @@
 /* Records of switches, by hand: the slices they become. */
 #include "collector/model/tracker_sampled.h"
 #include "collector/states/states.h"
-#include "collector/states/switch_lead.h"
 #include "tests/collector/tracker_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>

@@ -303,3 +303,13 @@ int option_values_take_named(struct options *options, const char *name, const ch
 		option++;
 	return option_values_take(options, option->val, value, failure);
 }
+
+enum wakers_conflict option_values_wakers(const struct options *options)
+{
+	if (!options->all_wakers)
+		return WAKERS_GOOD;
+	/* The observer sees none. */
+	if (options->wait_source == OPTIONS_WAITS_OBSERVER)
+		return WAKERS_UNSEEN;
+	return options->unwind == OPTIONS_UNWIND_NONE ? WAKERS_WITHOUT_STACKS : WAKERS_GOOD;
+}

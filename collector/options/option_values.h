@@ -39,4 +39,8 @@ int option_values_take(struct options *options, int option, const char *value,
 int option_values_take_named(struct options *options, const char *name, const char *value,
 			     struct failure *failure);
 
+/* What all wakers' stacks contradict. */
+enum wakers_conflict { WAKERS_GOOD, WAKERS_UNSEEN, WAKERS_WITHOUT_STACKS };
+enum wakers_conflict option_values_wakers(const struct options *options);
+
 #endif

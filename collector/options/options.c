@@ -107,12 +107,13 @@ static int check_waits(const struct options *options, struct failure *failure)
 				   "--%s is about waits, and %s records none: leave it out, or use "
 				   "-c locks-and-waits",
 				   options->wait_option, options->analysis->name);
-	if (options->all_wakers && options->wait_source == OPTIONS_WAITS_OBSERVER)
+	enum wakers_conflict conflict = option_values_wakers(options);
+	if (conflict == WAKERS_UNSEEN)
 		return failure_set(failure, FAILURE_EXIT_USAGE,
 				   "all wakers' stacks are asked for, and the observer sees no "
 				   "wakers: leave out --wait-source observer, or give "
 				   "--waker-stacks sampled");
-	if (options->all_wakers && options->unwind == OPTIONS_UNWIND_NONE)
+	if (conflict == WAKERS_WITHOUT_STACKS)
 		return failure_set(failure, FAILURE_EXIT_USAGE,
 				   "all wakers' stacks are asked for, and --unwind none has no "
 				   "stacks: leave out one of them");

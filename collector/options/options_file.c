@@ -188,11 +188,12 @@ static int check_waits(const struct custom *custom)
 		if (check_use(custom, keys[i], options->custom.waits,
 			      "waits are off; set waits = on") < 0)
 			return -1;
-	if (options->all_wakers && options->wait_source == OPTIONS_WAITS_OBSERVER)
+	enum wakers_conflict conflict = option_values_wakers(options);
+	if (conflict == WAKERS_UNSEEN)
 		return refuse(custom, find(custom, ANALYSIS_KEY_WAKER_STACKS),
 			      "waker-stacks = on, and the observer sees no wakers: leave this out, "
 			      "or set wait-source = bpf");
-	if (options->all_wakers && options->unwind == OPTIONS_UNWIND_NONE)
+	if (conflict == WAKERS_WITHOUT_STACKS)
 		return refuse(custom, find(custom, ANALYSIS_KEY_WAKER_STACKS),
 			      "waker-stacks = on, and stacks are off: leave out one of them");
 	return 0;

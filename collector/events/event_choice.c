@@ -90,6 +90,9 @@ static int find_tracepoint(struct event_choice *choice, struct failure *failure)
 				   "cannot use the tracepoint %s: /sys/kernel/tracing is not for "
 				   "this user; run as root",
 				   choice->name);
+	case TRACEPOINT_UNREAD:
+		return failure_set_error(failure, errno, "cannot look up the tracepoint %s",
+					 choice->name);
 	case TRACEPOINT_UNKNOWN:
 		break;
 	}

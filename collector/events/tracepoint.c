@@ -51,19 +51,25 @@ static int open_events(void)
 	return open_apart();
 }
 
+static enum tracepoint_answer explain_errno(void)
+{
+	return errno == EACCES || errno == EPERM ? TRACEPOINT_FORBIDDEN : TRACEPOINT_UNREAD;
+}
+
 static enum tracepoint_answer read_id(int events, const char *path, uint64_t *id)
 {
 	char line[32] = "";
 	char *end;
 	int file = openat(events, path, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
-		return errno == EACCES || errno == EPERM ? TRACEPOINT_FORBIDDEN
-							 : TRACEPOINT_UNKNOWN;
+		return errno == ENOENT ? TRACEPOINT_UNKNOWN : explain_errno();
 	ssize_t size = read(file, line, sizeof(line) - 1);
+	int error = errno;
 	close(file);
+	errno = error;
 	uint64_t number = strtoull(line, &end, 10);
 	if (size <= 0 || end == line)
-		return TRACEPOINT_UNKNOWN;
+		return size < 0 ? TRACEPOINT_UNREAD : TRACEPOINT_UNKNOWN;
 	*id = number;
 	return TRACEPOINT_FOUND;
 }
@@ -77,8 +83,10 @@ enum tracepoint_answer tracepoint_find(const char *system, const char *name, uin
 		return TRACEPOINT_UNKNOWN;
 	int events = open_events();
 	if (events < 0)
-		return errno == ENODEV ? TRACEPOINT_UNKNOWN : TRACEPOINT_FORBIDDEN;
+		return errno == ENODEV ? TRACEPOINT_UNKNOWN : explain_errno();
 	enum tracepoint_answer answer = read_id(events, path, id);
+	int error = errno;
 	close(events);
+	errno = error;
 	return answer;
 }

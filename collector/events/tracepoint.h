@@ -10,6 +10,7 @@ enum tracepoint_answer {
 	TRACEPOINT_UNKNOWN,   /* no tracepoint of this kernel has the name */
 	TRACEPOINT_FORBIDDEN, /* the file system is not for this user, or mounted nowhere, and
 				 this user may mount none */
+	TRACEPOINT_UNREAD,    /* errno says why */
 };
 
 /*

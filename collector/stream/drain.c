@@ -264,31 +264,6 @@ static bool count_lost(struct drain *drain, struct record *record)
 	return record->lost > 0;
 }
 
-/* Whether to hand out a record of the merge. A sample left unfinished by the record goes into the
- * queue first. */
-static bool complete(struct drain *drain, struct record *record)
-{
-	struct record unfinished;
-	size_t rings = drain->sampler->cpus.count;
-	/* Of a CPU's ring too, for all who follow the rings. */
-	if (drain->switches && record->source >= rings && record->source < 2 * rings) {
-		record->source -= (uint32_t)rings;
-		return true;
-	}
-	if (record->source >= rings)
-		return true;
-	if (assembly_cut(drain->assembly, record->source, record, &unfinished))
-		queue_put(drain->queue, &unfinished);
-	if (!assembly_add(drain->assembly, record))
-		return false;
-	if (record->kind == RECORD_SAMPLE || record->kind == RECORD_EVENT)
-		choose(drain, record);
-	if (record->kind == RECORD_LOST)
-		return count_lost(drain, record);
-	drain->last_ns[record->source] = record->time_ns;
-	return true;
-}
-
 /* Whether a ring of switches is more than so many eighths full. */
 static bool has_switches(const struct drain *drain, unsigned eighths)
 {
@@ -352,6 +327,34 @@ static void keep_up(struct drain *drain, struct record *record)
 		drain->left_out_bytes += record_leave_out(record);
 }
 
+/* Whether to hand out a record of the merge. A sample left unfinished by the record goes into the
+ * queue first; is_late: so does the record. */
+static bool complete(struct drain *drain, struct record *record, bool is_late)
+{
+	struct record unfinished;
+	size_t rings = drain->sampler->cpus.count;
+	/* Of a CPU's ring too, for all who follow the rings. */
+	if (drain->switches && record->source >= rings && record->source < 2 * rings) {
+		record->source -= (uint32_t)rings;
+		return true;
+	}
+	if (record->source >= rings)
+		return true;
+	if (assembly_cut(drain->assembly, record->source, record, &unfinished)) {
+		if (is_late)
+			keep_up(drain, &unfinished);
+		queue_put(drain->queue, &unfinished);
+	}
+	if (!assembly_add(drain->assembly, record))
+		return false;
+	if (record->kind == RECORD_SAMPLE || record->kind == RECORD_EVENT)
+		choose(drain, record);
+	if (record->kind == RECORD_LOST)
+		return count_lost(drain, record);
+	drain->last_ns[record->source] = record->time_ns;
+	return true;
+}
+
 /* Puts the next record of the round into the queue. false: there is none. */
 static bool move_one(struct drain *drain)
 {
@@ -360,7 +363,7 @@ static bool move_one(struct drain *drain)
 		merge_end(drain->merge);
 		return false;
 	}
-	if (complete(drain, &record)) {
+	if (complete(drain, &record, true)) {
 		keep_up(drain, &record);
 		queue_put(drain->queue, &record);
 		drain->copied++;
@@ -549,7 +552,7 @@ static bool find_in_place(struct drain *drain)
 	struct record record;
 	while (queue_is_empty(drain->queue) && queue_prepare(drain->queue) &&
 	       merge_next(drain->merge, &record)) {
-		if (!complete(drain, &record))
+		if (!complete(drain, &record, false))
 			continue;
 		if (queue_is_empty(drain->queue)) {
 			record_copy(&drain->record, &record, drain->bytes);

@@ -220,6 +220,31 @@ START_TEST(late_thread_leaves_stacks_out)
 }
 END_TEST
 
+/* Nor does it keep the stacks of samples that others cut off. */
+START_TEST(late_thread_leaves_parts_out)
+{
+	const struct record *item = NULL;
+	uint32_t count = 0;
+	uint32_t left_out = 0;
+	while (ring_fixture_head(&rings[0]) < SIZE / 8 * 7)
+		put_part(0, count++, 0, 1000, 3000);
+	ck_assert_int_eq(drain_start(drain), 0);
+	drain_fixture_wake(0);
+	drain_fixture_wait_for_tail(0, ring_fixture_head(&rings[0]));
+	drain_begin(drain, DRAIN_REST);
+	for (uint32_t i = 0; i < count; i++) {
+		ck_assert(drain_next(drain, &item));
+		ck_assert_uint_eq(item->tid, i);
+		if (item->sample.choice == RECORD_LEFT_OUT)
+			ck_assert_uint_eq(left_out++, i);
+		ck_assert_uint_eq(item->sample.stack.size, i < left_out ? 0 : 1000);
+	}
+	drain_fixture_assert_none();
+	ck_assert_uint_ge(left_out, count * 3 / 7 - 3);
+	ck_assert_uint_le(left_out, count * 3 / 7 + 3);
+}
+END_TEST
+
 /* So it does with one ring's stacks while another ring fills up. */
 START_TEST(late_for_another_ring)
 {
@@ -254,6 +279,7 @@ int main(void)
 	tcase_add_test(tcase, keeps_a_share);
 	tcase_add_loop_test(tcase, draws_samples, 0, 2);
 	tcase_add_test(tcase, late_thread_leaves_stacks_out);
+	tcase_add_test(tcase, late_thread_leaves_parts_out);
 	tcase_add_test(tcase, late_for_another_ring);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -79,15 +79,17 @@ static uint64_t draw_seed(void)
 	return getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == sizeof(seed) ? seed : clock_now();
 }
 
-/* Everything up to the first samples. */
-static int set_up(struct session *session, struct failure *failure)
+static bool is_sampled(const struct session *session)
+{
+	return session->options->sampling != OPTIONS_SAMPLING_OFF;
+}
+
+static struct event_config choose_events(const struct session *session)
 {
 	const struct options *options = session->options;
-	bool is_sampled = options->sampling != OPTIONS_SAMPLING_OFF;
+	bool is_random = is_sampled(session) && options->sampling != OPTIONS_SAMPLING_FIXED;
 	struct event_config config = {
-		.sampling = {.kind = is_sampled && options->sampling != OPTIONS_SAMPLING_FIXED
-					     ? PROFILE_SAMPLING_CPUS
-					     : PROFILE_SAMPLING_FIXED,
+		.sampling = {.kind = is_random ? PROFILE_SAMPLING_CPUS : PROFILE_SAMPLING_FIXED,
 			     .interval_ns = options->interval_ns,
 			     .seed = draw_seed()},
 		.stack_size = options->unwind == OPTIONS_UNWIND_NONE ? 0
@@ -96,36 +98,53 @@ static int set_up(struct session *session, struct failure *failure)
 		.inherit = true,
 		.same_process = !options->children,
 		.switches = options->switches,
-		.no_samples = !is_sampled,
+		.no_samples = !is_sampled(session),
 		.kernel = options->kernel,
 		.on_exec = session_is_launch(session),
+		.added_count = options->event_count,
 	};
-	config.added_count = options->event_count;
 	memcpy(config.added, options->events, sizeof(config.added));
-	session->clock = clock_calibrate();
+	return config;
+}
+
+/* The sampler, and the sources beside it. */
+static int set_up_sources(struct session *session, struct failure *failure)
+{
 	static const enum sampler_source sources[] = {
 		[OPTIONS_UNWIND_AUTO] = SAMPLER_AUTO,
 		[OPTIONS_UNWIND_COPY] = SAMPLER_COPY,
 		[OPTIONS_UNWIND_BPF] = SAMPLER_BPF,
 		[OPTIONS_UNWIND_NONE] = SAMPLER_COPY,
 	};
-	const char *events[PROFILE_EVENTS_MAX + 1] = {NULL};
-	for (uint32_t i = 0; i < options->event_count; i++)
-		events[i] = options->events[i].name;
-	enum sampler_source source = is_sampled ? sources[options->unwind] : SAMPLER_COPY;
+	struct event_config config = choose_events(session);
+	enum sampler_source source =
+		is_sampled(session) ? sources[session->options->unwind] : SAMPLER_COPY;
 	if (sampler_init(&session->sampler, &config, source, failure) < 0 ||
 	    session_open_waits(session, failure) < 0)
 		return -1;
 	/* An observer reads the events' switches. */
 	if (session->wait_source != PROFILE_WAIT_BY_OBSERVER)
 		sampler_open_switches(&session->sampler);
+	return 0;
+}
+
+static int set_up_result(struct session *session, struct failure *failure)
+{
+	const struct options *options = session->options;
+	const char *events[PROFILE_EVENTS_MAX + 1] = {NULL};
+	for (uint32_t i = 0; i < options->event_count; i++)
+		events[i] = options->events[i].name;
 	if (result_create(&session->result, options->result_dir, options->analysis->suffix,
 			  failure) < 0 ||
 	    emit_create(session->result.through, session->result.file, &session->clock,
-			options->interval_ns, events, &session->emit, failure) < 0 ||
-	    result_hold(&session->result, failure) < 0)
+			options->interval_ns, events, &session->emit, failure) < 0)
 		return -1;
-	session->tracker = tracker_create(&session->sampler, session->emit);
+	return result_hold(&session->result, failure);
+}
+
+static int set_up_analysis(struct session *session, struct failure *failure)
+{
+	const struct options *options = session->options;
 	struct analysis_config analysis = {
 		.kernel_time = event_kernel_time(&session->sampler.config),
 		.unwind = options->unwind != OPTIONS_UNWIND_NONE,
@@ -139,10 +158,19 @@ static int set_up(struct session *session, struct failure *failure)
 		.without_io_waits = options->without_io_waits,
 		.library = options->preload,
 	};
+	session->tracker = tracker_create(&session->sampler, session->emit);
 	if (session->tracker)
 		session->analyzer = analyzer_create(&analysis, session->tracker, session->emit);
-	if (!session->analyzer)
-		return failure_set(failure, FAILURE_EXIT, "out of memory");
+	return session->analyzer ? 0 : failure_set(failure, FAILURE_EXIT, "out of memory");
+}
+
+/* Everything up to the first samples. */
+static int set_up(struct session *session, struct failure *failure)
+{
+	session->clock = clock_calibrate();
+	if (set_up_sources(session, failure) < 0 || set_up_result(session, failure) < 0 ||
+	    set_up_analysis(session, failure) < 0)
+		return -1;
 	emit_host(session->emit);
 	if (!session_is_launch(session) && session_check_attached(session, failure) < 0)
 		return -1;
@@ -152,7 +180,7 @@ static int set_up(struct session *session, struct failure *failure)
 					: begin_attached(session, failure)) < 0)
 		return -1;
 	/* The budget begins here: the cost of the start is not held against it. */
-	budget_begin(&session->budget, options->overhead_limit, clock_now());
+	budget_begin(&session->budget, session->options->overhead_limit, clock_now());
 	session->next_sync_ns = session->start_ns + NS_PER_S;
 	session_note_start(session);
 	return 0;

@@ -162,7 +162,9 @@ static int compare_rows(const void *a, const void *b)
 		order = strcmp(left->name, right->name);
 	if (!order)
 		order = compare_numbers(left->kind, right->kind);
-	return order ? order : compare_numbers(left->start_tsc, right->start_tsc);
+	if (!order)
+		order = compare_numbers(left->start_tsc, right->start_tsc);
+	return order ? order : compare_numbers(left->tid, right->tid);
 }
 
 static uint64_t measure(const struct tasks *tasks, const struct profile_interval *interval)

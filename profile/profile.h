@@ -136,7 +136,8 @@ enum profile_skip_reason {
 	PROFILE_SKIP_NOT_SKIPPED = 0,
 	PROFILE_SKIP_BUDGET = 1,       /* to keep the collector's own cost down */
 	PROFILE_SKIP_TRUNCATED = 2,    /* the stack is larger than the copy */
-	PROFILE_SKIP_NOT_RESIDENT = 3, /* a page of the stack was not in memory */
+	PROFILE_SKIP_NOT_RESIDENT = 3, /* a page of the stack was not in memory: on disk, or as
+					  PROFILE_SKIP_UNTOUCHED if nobody could tell */
 	PROFILE_SKIP_NO_INFO = 4,      /* no unwind information for a frame */
 	PROFILE_SKIP_OTHER_STACK = 5,  /* continues on a stack that was not copied */
 	PROFILE_SKIP_DEPTH = 6,        /* deeper than the collector follows */
@@ -149,6 +150,9 @@ enum profile_skip_reason {
 	PROFILE_SKIP_RED_ZONE = 10,
 	/* Of an imported recording: its frame pointers, or its file, say no more. */
 	PROFILE_SKIP_CHAIN_ENDS = 11,
+	/* A page of the stack, as of a large local array, had never been touched: the kernel's copy
+	 * ends there. Older results: PROFILE_SKIP_NOT_RESIDENT. */
+	PROFILE_SKIP_UNTOUCHED = 12,
 	PROFILE_SKIP_REASON_COUNT
 };
 

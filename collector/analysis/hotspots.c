@@ -13,6 +13,7 @@ struct hotspots {
 	struct tracker *tracker;
 	struct emit *emit;
 	struct stacks *stacks;
+	struct stack_pages pages;
 	uint32_t kernel_image;                        /* 0: none yet */
 	struct profile_frame kernel[STACK_INNER_MAX]; /* of the sample at hand */
 };
@@ -124,14 +125,31 @@ static struct stack_origin source_of(struct uw_space *space, struct thread *thre
 	};
 }
 
-/* Gives a sample its node. out: all else of it. */
-static void write_sample(struct hotspots *hotspots, struct thread *thread,
-			 const struct record_sample *sample, struct stack_origin *source,
-			 enum stack_extent extent, struct profile_sample *out)
+/* Gives a sample its node. */
+static void find_stack(struct hotspots *hotspots, const struct record_sample *sample,
+		       struct stack_origin *source, enum stack_extent extent,
+		       struct profile_stack *stack)
 {
 	if (shows_kernel(hotspots, sample))
 		add_kernel_frames(hotspots, sample, source);
-	stacks_node(hotspots->stacks, source, extent, &out->stack);
+	stacks_node(hotspots->stacks, source, extent, stack);
+}
+
+/* Why the kernel's copy of a stack ended at a page, and has its next copies go past it. */
+static void explain_hole(struct hotspots *hotspots, const struct process *process,
+			 struct thread *thread, const struct record *record,
+			 struct profile_stack *stack)
+{
+	const struct uw_stack *copy = &record->sample.stack;
+	if (stack->reason == PROFILE_SKIP_NOT_RESIDENT && copy->size < copy->requested)
+		stack->reason =
+			(uint8_t)stack_pages_read(&hotspots->pages, process, &thread->stack_mapping,
+						  copy, record->time_ns);
+}
+
+static void write_sample(struct hotspots *hotspots, struct thread *thread,
+			 const struct profile_sample *out)
+{
 	emit_sample(hotspots->emit, out);
 	if (out->event == 0)
 		tracker_count_sample(hotspots->tracker, thread);
@@ -188,7 +206,9 @@ static void apply_sample(struct hotspots *hotspots, const struct record *record)
 		weigh(tracker, thread, record, is_kernel, &out.stack);
 	struct stack_origin source = source_of(space, thread, process->map_version, sample);
 	enum stack_extent extent = choose_extent(hotspots, sample, has_user, &out.stack);
-	write_sample(hotspots, thread, sample, &source, extent, &out);
+	find_stack(hotspots, sample, &source, extent, &out.stack);
+	explain_hole(hotspots, process, thread, record, &out.stack);
+	write_sample(hotspots, thread, &out);
 	tracker_count_copy(tracker, sample->stack.size + sample->outer.size);
 }
 
@@ -213,7 +233,8 @@ static void apply_ending(struct hotspots *hotspots, const struct record *record)
 	tracker_weigh(tracker, thread, &tick, sample->period, !with_kernel, &out.stack);
 	struct stack_origin source = source_of(NULL, thread, 0, sample);
 	enum stack_extent extent = choose_extent(hotspots, sample, false, &out.stack);
-	write_sample(hotspots, thread, sample, &source, extent, &out);
+	find_stack(hotspots, sample, &source, extent, &out.stack);
+	write_sample(hotspots, thread, &out);
 }
 
 /* has_user_code without a look-up of addresses: mappings show the code too. */

@@ -3,6 +3,7 @@
 #define COLLECTOR_MODEL_THREAD_H
 
 #include "collector/context/stack_memory.h"
+#include "collector/model/stack_pages.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,6 +62,7 @@ struct thread {
 	uint32_t family;           /* the thread for which the event was opened */
 	uint32_t final_counts;     /* PERF_RECORD_READs after its end */
 	struct stack_memory stack; /* for its next stack to build on */
+	struct stack_mapping stack_mapping;
 	struct thread_state state; /* the states' (states/states.h) */
 	struct thread *next_ended; /* the tracker's list of ended threads */
 };

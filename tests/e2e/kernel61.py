@@ -22,7 +22,7 @@ QEMU = 'qemu-system-x86_64'
 TIME_LIMIT_S = 600  # half a minute where nothing else runs
 CHAIN = ['main'] + [f'chain_{i:02}' for i in range(1, 41)]
 DEEP = ['main'] + [f'deep_{i:02}' for i in range(1, 14)]
-TARGETS = ('chain', 'deep_locals', 'threads', 'births', 'waiting')
+TARGETS = ('chain', 'deep_locals', 'untouched', 'threads', 'births', 'waiting')
 PROGRAMS = ('sh', 'mount', 'cat', 'setpriv', 'true')
 
 
@@ -177,6 +177,18 @@ def stacks(got):
           got.text('refused').strip())
 
 
+def untouched(got):
+  """Debian's kernels map a page of zeros where a page is read that nobody has touched: copies go past it from then on."""
+  total = got.summary('untouched')
+  s.check(got.status('untouched') == 0 and total['samples'] >= 30, 'untouched: samples', total['samples'])
+  # How many come before the first reading is the emulation's; without one, not a single stack is whole there.
+  whole = [(f, c) for f, c in got.stacks('untouched') if 'untouched_burn' in f and not s.marked(f)]
+  exact = sum(c for f, c in whole if f.count('untouched_down') == 2 and 'live' in f)
+  s.check(exact == s.samples_of(whole) > 0, 'untouched: copies go past the pages', f'{exact} whole, {total["stacks"]}')
+  alone, collected = (s.number(s.truth(got.text(name)), 'stack_kb') for name in ('apart', 'untouched'))
+  s.check(alone == collected, 'untouched: the stacks take as much memory as without tbcollect', f'{collected} of {alone} KB')
+
+
 def accounts(got):
   """Threads' own samples count a tick each there: what was used besides is told. With samples by the CPUs' clocks the kernel
   tells the accounts. Together they are what the kernel counted."""
@@ -233,7 +245,7 @@ s.note(f'kernel image {kernel}')
 pack(s.scratch('initrd'))
 machine = Answers(boot(kernel, s.scratch('initrd')))
 s.check(machine.text('kernel').startswith('6.1.'), 'the kernel', machine.text('kernel').strip())
-for part in (stacks, accounts, waits):
+for part in (stacks, untouched, accounts, waits):
   with s.section(part.__name__):
     part(machine)
 s.finish()

@@ -1,5 +1,6 @@
 """Stacks against programs that know theirs: a chain, recursion, signal handlers, C++, static builds."""
 
+import mmap
 import os
 import shutil
 import subprocess
@@ -71,6 +72,50 @@ def large_locals():
         rooted = [(f, c) for f, c in stacks if 'main' in f or not s.marked(f)]
         bad = [(f, c) for f, c in rooted if not is_whole(f, deep)]
         s.check(not bad, f'{name}: all 13 functions or none above the cut', bad[:2] or sum(c for _, c in rooted))
+
+
+def resident_kb():
+  with open('/proc/self/smaps', encoding='ascii') as file:
+    return sum(int(line.split()[1]) for line in file if line.startswith('Rss:'))
+
+
+def kernel_has_zeros():
+  """Whether memory that is read, and never written, is the kernel's page of zeros."""
+  before, size = resident_kb(), 4 << 20
+  with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+    read = sum(memory[i] for i in range(0, size, mmap.PAGESIZE))
+    return read == 0 and resident_kb() < before + size // 2048
+
+
+def untouched_locals():
+  """Arrays that were never written leave pages that end the kernel's copies. The target's memory stays as it is."""
+  program = [s.target('untouched'), '1500', '2']
+  alone = s.number(s.truth(subprocess.run([program[0], '100', '2'], capture_output=True, text=True, check=True).stdout), 'stack_kb')
+  down = ['start_thread', 'live', 'untouched_down', 'untouched_down', 'untouched_burn']
+  for options in ([], ['--unwind', 'copy']) if os.geteuid() == 0 else ([],):
+    name = ' '.join(['untouched locals', *options])
+    got = s.collect_well(program, options=[*options, '--no-collapse'])
+    total, stacks = s.summary(got.result), s.folded(got.result)
+    taken = s.number(got.truth(), 'stack_kb')
+    s.check(taken == alone, f'{name}: the stacks take as much memory as without tbcollect', f'{taken} of {alone} KB')
+    inside = [(f, c) for f, c in stacks if 'untouched_burn' in f and not s.marked(f)]
+    exact = sum(c for f, c in inside if [x for x in f if x in down] == down)
+    if not options:
+      check_calls(name, got.result, least=500)
+    s.check(exact == s.samples_of(inside), f'{name}: both calls or a mark', f'{exact} of {s.samples_of(inside)}')
+    by_bpf = os.geteuid() == 0 and not options
+    cut, due = total['stacks']['skipped']['untouched'], total['samples'] - total['stacks']['skipped']['budget']
+    # Without BPF, the samples before the first reading: of the first fifth of a second.
+    least = 0.99 if by_bpf else 0.85 if kernel_has_zeros() else 0
+    s.check(total['stacks']['complete'] >= least * due, f'{name}: complete', total['stacks'])
+    s.check(total['stacks']['complete'] + cut >= 0.99 * due, f'{name}: the cause has its name', total['stacks'])
+
+  # What is larger than the copy is another cause.
+  got = s.collect_well([s.target('deep_locals'), '700', '1'], options=['--unwind', 'copy'])
+  total = s.summary(got.result)
+  skipped = total['stacks']['skipped']
+  s.check(skipped['truncated'] >= 0.95 * (total['samples'] - skipped['budget']) and skipped['untouched'] <= 0.03 * total['samples'],
+          'untouched locals: a copy that is too small, but for the time of filling them', total['stacks'])
 
 
 def signal_handlers():
@@ -330,7 +375,7 @@ def deep_copies():
 
 
 s.start()
-for part in (chain, recursion, large_locals, signal_handlers, nested_signals, cplusplus, kinds_of_binaries, separate_debug_files,
+for part in (chain, recursion, large_locals, untouched_locals, signal_handlers, nested_signals, cplusplus, kinds_of_binaries, separate_debug_files,
              false_roots, budget, quality, guesses, deep_copies):
   with s.section(part.__name__):
     part()

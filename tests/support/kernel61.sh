@@ -46,6 +46,9 @@ collect copy as_nobody $tbcollect -v -i 10ms
 say refused as_nobody $tbcollect -r /tmp/refused --unwind bpf -- $program
 program="$targets/target-deep_locals 1500"
 collect deep $tbcollect -v -i 10ms --unwind bpf
+program="$targets/target-untouched 3000 2"
+say apart $program
+collect untouched as_nobody $tbcollect -v -i 10ms
 program="$targets/target-threads 300"
 collect threads $tbcollect -i 1ms
 program="$targets/target-births 2000"

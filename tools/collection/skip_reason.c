@@ -125,8 +125,8 @@ static const char *advise_not_resident(const struct skip_finding *finding)
 	if (uses_bpf(finding->quality))
 		return NOT_RESIDENT "most likely swapped out. BPF cannot copy them either. Give "
 				    "the program more memory.";
-	return NOT_RESIDENT "swapped out, or never touched. The kernel's copy ends at the first "
-			    "such page. BPF copies the pages behind it: " WITH_BPF ".";
+	return NOT_RESIDENT "most likely swapped out. The kernel's copy ends at the first such "
+			    "page. BPF copies the pages behind it: " WITH_BPF ".";
 }
 
 /* The names of a reason: its key, its words behind a number of stacks, its column's title. */
@@ -186,6 +186,13 @@ static const struct skip_reason reasons[PROFILE_SKIP_REASON_COUNT] = {
 		 .advice = "{share} % of the stacks of the recording end too early, most of them "
 			   "in {module}, which keeps no frame pointers. Record with perf record "
 			   "--call-graph dwarf, or with tbcollect."},
+	[PROFILE_SKIP_UNTOUCHED] =
+		{REASON("untouched", "stack page never touched", "Untouched"),
+		 .advice = "{share} % of the stacks have pages that the program never touched: "
+			   "large local arrays, most of them of functions in {module}. The "
+			   "kernel's copy ends at the first such page. tbcollect has later "
+			   "copies go past it where it may trace the process. BPF copies the "
+			   "pages behind it at once: " WITH_BPF "."},
 };
 
 const struct skip_reason *skip_reason_of(enum profile_skip_reason reason)

@@ -46,7 +46,7 @@ START_TEST(test_summary_json)
 	expect_keys(member(summary, "stacks"), "complete skipped guessed none ");
 	expect_keys(member(member(summary, "stacks"), "skipped"),
 		    "budget truncated not_resident no_info other_stack depth bad_info no_regs "
-		    "no_memory red_zone chain_ends ");
+		    "no_memory red_zone chain_ends untouched ");
 	expect_keys(member(summary, "collector"),
 		    "cpu_s peak_rss_bytes file_bytes stack_copy_bytes ");
 	expect_keys(member(summary, "target"), "command pid exit_status ");

@@ -1,6 +1,8 @@
 /* tbreport: shows a result. */
 #include "tools/cli/arguments.h"
 #include "tools/cli/output.h"
+#include "tools/memory/xalloc.h"
+#include "tools/page/page.h"
 #include "tools/report/report.h"
 #include "tools/report/report_options.h"
 #include "tools/stacks/sampled_result.h"
@@ -10,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The first one is shown when none is named. */
 static const struct report reports[] = {
@@ -41,6 +44,27 @@ static const struct report reports[] = {
 	 TALLY_BY_THREAD | TALLY_BY_REASON, .print = report_quality_print},
 };
 
+static TBRW_U32 print_page(const struct report_input *input, FILE *stream, unsigned width)
+{
+	(void)width; /* a browser's */
+	return page_write(input, stream);
+}
+
+static char *refuse_page(const struct report_input *input)
+{
+	if (!page_is_built())
+		return xalloc_text("--format html: this tbreport was built without the page; build "
+				   "it with meson's option viewer (tools/bootstrap build does), or "
+				   "use tbconvert export");
+	if (!input->options->output && isatty(STDOUT_FILENO))
+		return xalloc_text("--format html: a page is not for a terminal; use -o page.html");
+	return NULL;
+}
+
+/* Instead of a report. */
+static const struct report page_report = {"page", "", TALLY_BY_THREAD | TALLY_BY_REASON,
+					  .print = print_page, .refuse = refuse_page};
+
 #define REPORT_COUNT (sizeof(reports) / sizeof(reports[0]))
 
 static const struct report *find_report(const char *name)
@@ -64,7 +88,8 @@ static void print_help(void)
 	fputs("\nOptions:\n  --format ", stdout);
 	for (size_t i = 0; table_format_at(i); i++)
 		printf("%s%s", i ? "|" : "", table_format_at(i)->name);
-	puts("\n"
+	puts("|html\n"
+	     "                         html: one page of all reports, for a browser; with -o\n"
 	     "  --limit N              only the N heaviest rows\n"
 	     "  --min-percent N        only rows with that share of the CPU time, or more\n"
 	     "                         (default: 0.1 in call trees on a terminal, else 0);\n"
@@ -179,6 +204,8 @@ static int show_report(const struct report *report, const struct report_options 
 static int find_and_show(const struct report_options *options, const char *const *names)
 {
 	const struct report *report = options->report ? find_report(options->report) : &reports[0];
+	if (options->is_page)
+		report = &page_report;
 	char *path = NULL;
 	char *doubt = report_options_doubt(options, names);
 	int status = arguments_find_result(options->result, doubt, &path);

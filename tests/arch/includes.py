@@ -158,6 +158,7 @@ ROOMS = {
         'spool': 'memory terminal',
         'timelines': 'memory functions samples stacks spool',
         'lives': 'memory functions states spool waits',
+        'page': 'memory functions states samples stacks report collection json pprof timelines lives',
         'export': 'memory text terminal functions samples stacks collection json pprof otlp timelines',
         'perf_export': 'memory functions states samples stacks waits perf_data export',
         'chrome': 'memory functions states samples stacks collection json timelines lives export',
@@ -170,7 +171,7 @@ ROOMS = {
         'external': 'memory text terminal',
         'convert': 'memory text terminal cli names symbols modules functions samples stacks waits export csv_export formats import import_stacks perf_import external',
         'tb5': 'memory text terminal cli',
-        '': 'text terminal cli stacks report formats convert',
+        '': 'memory text terminal cli stacks report page formats convert',
     },
 }
 ROOM_FILES_MAX = 25

@@ -391,3 +391,12 @@ TBRW_U32 report_quality_print(const struct report_input *input, FILE *stream, un
 	quality_finish(&quality);
 	return VT_SUCCESS;
 }
+
+char *report_advise(const struct report_input *input)
+{
+	struct quality quality;
+	quality_collect(input, &quality);
+	char *advice = quality_advise(input, &quality);
+	quality_finish(&quality);
+	return advice;
+}

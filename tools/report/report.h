@@ -48,6 +48,10 @@ TBRW_U32 report_utilization_print(const struct report_input *input, FILE *stream
 TBRW_U32 report_timeline_print(const struct report_input *input, FILE *stream, unsigned width);
 TBRW_U32 report_quality_print(const struct report_input *input, FILE *stream, unsigned width);
 
+/* The most helpful advice on the quality of stacks, for the caller to free; NULL: none. Needs a
+ * tally by thread and by reason. */
+char *report_advise(const struct report_input *input);
+
 /* Fills a cell of TABLE_TIME with a time of external data: since the start of the collection; UTC
  * of another host's data (PROFILE_SOURCE_FOREIGN), whose clock may be another. Returns the cell's
  * text or NULL, for the caller to free behind the table. */

@@ -73,11 +73,16 @@ static char *choose_format(struct report_options *options, const char *name)
 {
 	const char *names[FORMATS_MAX + 1] = {NULL};
 	size_t chosen;
-	for (size_t i = 0; i < FORMATS_MAX && table_format_at(i); i++)
-		names[i] = table_format_at(i)->name;
+	size_t count = 0;
+	for (; count + 1 < FORMATS_MAX && table_format_at(count); count++)
+		names[count] = table_format_at(count)->name;
+	names[count] = "html";
 	char *problem = suggest_choose("format", "format", names, name, &chosen);
-	options->format = table_format_at(chosen);
-	return problem;
+	if (problem)
+		return problem;
+	options->is_page = chosen == count;
+	options->format = table_format_at(options->is_page ? TABLE_FORMAT_TEXT : chosen);
+	return NULL;
 }
 
 static bool parse_count(const char *text, uint32_t *count)
@@ -318,6 +323,9 @@ static char *take_arguments(struct report_options *options, int argc, char **arg
 		options->result = argv[1 - report];
 	else if (argc > 0 && !options->report)
 		options->result = argv[0];
+	if (options->is_page && options->report)
+		return xalloc_printf("--format html: the page has all reports; leave out %s",
+				     options->report);
 	if (options->has_least_share && !has_shares(options->report))
 		return xalloc_text(
 			"--min-percent: summary, quality, tasks, counters, utilization and "

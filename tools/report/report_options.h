@@ -29,6 +29,7 @@ struct report_options {
 	const char *event;  /* NULL: none given */
 	const char *output; /* NULL: standard output */
 	const struct table_format *format;
+	bool is_page; /* --format html: a page of all reports; format is then text */
 	enum call_path_mode mode;
 	enum report_group group;
 	bool is_grouped; /* --group-by was given */

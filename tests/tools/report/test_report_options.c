@@ -50,6 +50,15 @@ START_TEST(test_options)
 	ck_assert_uint_eq(options.filter.count, 2);
 	ck_assert(!options.with_inlined);
 	report_options_finish(&options);
+	ck_assert_int_eq(parse(&options, &problem, "--format html -o page.html r001hs"),
+			 REPORT_OPTIONS_RUN);
+	ck_assert(options.is_page);
+	ck_assert_str_eq(options.result, "r001hs");
+	report_options_finish(&options);
+	ck_assert_int_eq(parse(&options, &problem, "hotspots --format html r001hs"),
+			 REPORT_OPTIONS_BAD);
+	ck_assert_str_eq(problem, "--format html: the page has all reports; leave out hotspots");
+	free(problem);
 	ck_assert_int_eq(parse(&options, &problem, "--help"), REPORT_OPTIONS_HELP);
 	ck_assert_int_eq(parse(&options, &problem, "--version"), REPORT_OPTIONS_VERSION);
 }

@@ -1,0 +1,171 @@
+"""tbreport --format html in Chromium: the page's figures against the CSV of the reports, search, zoom and filters, both themes, what axe
+finds, and names that are no markup."""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+
+import support
+from support import check, collect_well, report, section, summary, target
+
+VIEWER = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'tools', 'viewer')
+SCRIPT = '<script>window.owned=1</script>'
+HOSTILE = [SCRIPT, '</script><img src=x onerror=window.owned=2>', '\u009b31mred', "<b class='own'>bold</b>", '&amp &lt "\'', '\u202edlrow']
+# A thread and a file with such names; the first is cut to 15 bytes by the kernel.
+PROGRAM = """
+#include <sys/prctl.h>
+#include <time.h>
+#line 1 "<img src=x onerror=window.owned=3>.c"
+volatile unsigned long spun;
+int main(void)
+{
+  prctl(PR_SET_NAME, "<b class=own>\\033[");
+  while (clock() < CLOCKS_PER_SEC / 5)
+    for (int i = 0; i < 100000; i++) spun++;
+}
+"""
+
+
+def shown(ms):
+  """As the page writes seconds."""
+  return float(ms.split()[0])
+
+
+def close(a, b):
+  """Equal to the millisecond that the page shows."""
+  return abs(a - b) <= 0.00101
+
+
+def write_page(result):
+  path = support.scratch(os.path.basename(result) + '.html')
+  support.run_tool('tbreport', '--format', 'html', '-o', path, result)
+  return path
+
+
+def hostile_result():
+  """Stacks of functions with such names."""
+  path = support.scratch('hostile.folded')
+  with open(path, 'w', encoding='utf-8') as file:
+    for i, name in enumerate(HOSTILE):
+      file.write(f'program;main;{name} {(i + 1) * 100}\n')
+  result = support.new_result()
+  support.run_tool('tbconvert', 'import', '-r', result, path)
+  return result
+
+
+def hostile_program():
+  source = support.scratch('named.c')
+  with open(source, 'w') as file:
+    file.write(PROGRAM)
+  program = support.scratch('named')
+  subprocess.run(['gcc', '-g', '-O1', '-o', program, source], check=True)
+  return collect_well([program], options=['-c', 'concurrency']).result
+
+
+def browse(chromium, result, *hostile):
+  got = subprocess.run(['node', os.path.join(os.path.dirname(os.path.abspath(__file__)), 'page.mjs'), VIEWER, chromium, str(summary(result)['elapsed_s']),
+                        write_page(result), *map(write_page, hostile)], capture_output=True, text=True, timeout=support.HANGS_S)
+  check(got.returncode == 0, 'the page was walked through', got.stderr[-2000:])
+  return json.loads(got.stdout) if got.returncode == 0 else None
+
+
+def check_file(result):
+  path = write_page(result)
+  size = os.path.getsize(path)
+  with open(path, encoding='utf-8') as file:
+    page = file.read()
+  check(size < 3e6, 'the page is small', f'{size} bytes')
+  check('http://' not in page.replace('http://www.w3.org/2000/svg', '') and 'https://' not in page.split('<script>')[0],
+        'the page names no place to load from')
+  check("default-src 'none'" in page and 'unsafe' not in page.split('<style>')[0], "the page's policy allows its own style and script only")
+  check(stat.S_IMODE(os.stat(path).st_mode) == 0o600, 'the page is for its owner')
+
+
+def check_figures(seen, result):
+  rows = report(result, 'hotspots')[:5]
+  mine = {row[4]: (shown(row[0]), shown(row[3])) for row in seen['functions']}
+  for row in rows:
+    check(close(mine[row['Function']][0], float(row['CPU Time'])), f'CPU time of {row["Function"]} as in the CSV',
+          f'{mine[row["Function"]][0]}, {row["CPU Time"]}')
+  threads = {row[3]: row for row in seen['threads']}
+  for row in report(result, 'threads'):
+    if not row['TID']:
+      continue  # of no known thread
+    check(close(shown(threads[row['TID']][0]), float(row['CPU Time'])), f'CPU time of thread {row["Thread"]} as in the CSV',
+          f'{threads[row["TID"]][0]}, {row["CPU Time"]}')
+    check(close(shown(threads[row['TID']][8]), float(row['Wait Time'])), f'wait time of thread {row["Thread"]} as in the CSV',
+          f'{threads[row["TID"]][8]}, {row["Wait Time"]}')
+  levels = {row[0]: shown(row[1]) for row in seen['levels']}
+  for row in report(result, 'utilization'):
+    check(close(levels[row['Simultaneously Utilized Logical CPUs']], float(row['Elapsed Time'])), 'elapsed time by CPUs as in the CSV',
+          f'{levels}, {row}')
+  waits = report(result, 'waits')
+  check(sum(int(row[3]) for row in seen['waits']) == sum(int(row['Wait Count']) for row in waits), 'as many waits as in the CSV',
+        f'{seen["waits"]}')
+  most = waits[0]
+  check(any(row[4] == most['Sync Object'] and close(shown(row[0]), float(most['Wait Time'])) for row in seen['waits']),
+        'wait time of the first object as in the CSV', f'{seen["waits"][:1]}, {most["Wait Time"]}')
+
+
+def check_ways(seen, result):
+  hotspots = report(result, 'hotspots')
+  whole = sum(float(row['CPU Time']) for row in hotspots)
+  pixel = support.seconds(hotspots, Function='mandelbrot_pixel')
+  share = float(seen['share'].split()[1])
+  check(abs(share - 100 * pixel / whole) < 0.11, 'the share that a search matches', f'{share} %, {100 * pixel / whole:.2f} %')
+  check(seen['bad'] == 'no regular expression', 'a broken search is said', seen['bad'])
+  check(seen['zoomed'] == ['2', 'stage_run'] and seen['unzoomed'] == '1', 'a click zooms in, Backspace out', f'{seen["zoomed"]} {seen["unzoomed"]}')
+  check(seen['keyed'] == '1', 'keys zoom', seen['keyed'])
+  check(seen['tree'][1] < seen['tree'][0], 'a key closes a row of the tree', f'{seen["tree"]}')
+  render = next(float(row['CPU Time']) for row in report(result, 'threads') if row['Thread'] == 'render')
+  check(close(shown(seen['render']), render), 'of one thread, its CPU time', f'{seen["render"]}, {render}')
+  total = summary(result)
+  halves = [shown(half) for half in seen['halves']]
+  check(min(halves) > 0 and abs(sum(halves) - whole) < 0.02 * whole + 0.002, 'two halves of the run make up the whole', f'{halves}, {whole:.3f}')
+  dragged = [shown(seen['dragged'][0])] + [float(text) for text in seen['dragged'][1:]]
+  check(0 < dragged[0] < whole and abs(dragged[1] - total['elapsed_s'] / 4) < 0.02 * total['elapsed_s'] and
+        abs(dragged[2] - total['elapsed_s'] / 2) < 0.02 * total['elapsed_s'], 'a dragged range filters', f'{seen["dragged"]}, {total["elapsed_s"]}')
+
+
+def check_look(seen):
+  check(seen['errors'] == [], 'no error, nothing refused by the policy', f'{seen["errors"]}')
+  check(all(url.startswith('file:') for url in seen['requests']), 'no request but for the file', f'{seen["requests"]}')
+  check(len(seen['tabs']) == 13 and seen['axe'] == [], 'axe finds nothing serious in either theme', '\n'.join(seen['axe']))
+  check(seen['overflow'] <= 0, 'nothing is wider than the screen', seen['overflow'])
+  check(seen['light'] != seen['dark'], 'both themes', f'{seen["light"]}, {seen["dark"]}')
+
+
+def check_hostile(stacks, program):
+  names = {row[4] for row in stacks['functions']}
+  for page in (stacks, program):
+    check(page['owned'] is None and page['elements'] == 0, 'names are no markup', f'{page["owned"]}, {page["elements"]} elements')
+  check({SCRIPT, HOSTILE[1], HOSTILE[3], HOSTILE[4]} <= names, 'names of functions are shown as they are', f'{names}')
+  check({'\\x9b31mred', '\\x202edlrow'} <= names, 'what controls terminals or turns text around is made visible', f'{names}')
+  threads = {row[2] for row in program['threads']}
+  check('<b class=own>\\x1b[' in threads and '<b class=own>\\x1b[' in program['labels'], 'a name of a thread is shown as it is', f'{threads}')
+  check('<img src=x onerror=window.owned=3>.c' in program['lines'], 'a name of a file is shown as it is', program['lines'][:200])
+
+
+def main():
+  support.start()
+  chromium = shutil.which('chromium')
+  if subprocess.run([support.tool('tbreport'), '--format', 'html', '-o', support.scratch('none.html'), support.Run.work],
+                    capture_output=True, text=True).stderr.find('built without the page') >= 0 or not chromium or \
+     not os.path.isdir(os.path.join(VIEWER, 'node_modules', 'playwright-core')):
+    support.skip('the page in a browser', 'needs node, tools/viewer/node_modules (npm ci) and chromium')
+    support.finish()
+  with section('page'):
+    result = collect_well([target('demo'), '1'], options=['-c', 'locks-and-waits']).result
+    check_file(result)
+    seen = browse(chromium, result, hostile_result(), hostile_program())
+    if seen:
+      check_figures(seen, result)
+      check_ways(seen, result)
+      check_look(seen)
+      check_hostile(*seen['hostile'])
+  support.finish()
+
+
+main()

@@ -57,6 +57,7 @@ struct thread {
 	uint64_t before_ns;   /* CPU time by the kernel's account before the thread was followed */
 	uint32_t account_tid; /* thread id in the account after the end; 0: none */
 	uint32_t samples;
+	bool is_gone;              /* ended, and no more in /proc */
 	bool is_launched;          /* and its exec did not come yet */
 	bool is_head;              /* has events of its own: the account stays open to the end */
 	uint32_t family;           /* the thread for which the event was opened */

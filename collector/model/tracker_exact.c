@@ -26,11 +26,15 @@ static bool read_account(uint32_t pid, uint32_t tid, uint64_t *cpu_ns)
 	return true;
 }
 
-/* Whether an ended thread still waits for its parent: otherwise its id may be another's. */
-static bool is_zombie(const struct thread *thread)
+/* Whether an ended thread still waits for its parent: otherwise its id may be another's. Those that
+ * are gone can be many. */
+static bool is_zombie(struct thread *thread)
 {
 	char line[512];
-	if (!tracker_read_line(thread->pid, thread->tid, "stat", line, sizeof(line)))
+	if (!thread->is_gone)
+		thread->is_gone =
+			!tracker_read_line(thread->pid, thread->tid, "stat", line, sizeof(line));
+	if (thread->is_gone)
 		return false;
 	const char *state = strrchr(line, ')');
 	return state && state[1] == ' ' && state[2] == 'Z';

@@ -8,6 +8,7 @@
 #include "collector/stream/priority.h"
 #include "collector/stream/queue.h"
 #include "collector/stream/record_copy.h"
+#include "collector/stream/ring_poll.h"
 #include "collector/stream/switch_source.h"
 #include <assert.h>
 #include <errno.h>
@@ -274,16 +275,22 @@ static bool has_switches(const struct drain *drain, unsigned eighths)
 	return false;
 }
 
-/* Whether a ring holds more than 3/8: its reader is late. At the latest when the next quarter is
- * full, the kernel wakes again (event_config.wakeup_bytes). */
-static bool is_crowded(const struct drain *drain)
+/* Whether a ring is more than so many eighths full. */
+static bool is_filled(const struct drain *drain, unsigned eighths)
 {
 	for (size_t i = 0; i < drain->sampler->cpus.count; i++) {
 		const struct ring *ring = &drain->sampler->rings[i];
-		if (ring_occupied(ring) > ring->size / 8 * 3)
+		if (ring_occupied(ring) > ring->size / 8 * eighths)
 			return true;
 	}
-	return has_switches(drain, 3);
+	return has_switches(drain, eighths);
+}
+
+/* Whether a ring holds more than 3/8: its reader is late. At the latest when the next quarter is
+ * full, the kernel wakes again (event_config.wakeup_bytes), or ring_poll has us look. */
+static bool is_crowded(const struct drain *drain)
+{
+	return is_filled(drain, 3);
 }
 
 static bool has_records(const struct drain *drain)
@@ -417,7 +424,14 @@ struct rounds {
 	int waited_ms; /* since the caller was last woken */
 	int quiet_ms;  /* since a new file was mapped */
 	bool is_due;   /* a new file's record is visible at the next look */
+	struct ring_poll rings;
 };
+
+/* Whether a ring has what the kernel would wake for, had it been polled. */
+static bool is_unseen(const struct drain *drain, const struct rounds *rounds)
+{
+	return rounds->rings.blind_ms > 0 && is_filled(drain, 2);
+}
 
 /* Makes room for the writers of further sources. Whether there are such ones. */
 static bool take_over(struct drain *drain)
@@ -462,18 +476,22 @@ static void *run(void *user)
 	struct drain *drain = user;
 	struct rounds rounds = {.wait_ms = LOOK_OFTEN_MS};
 	bool is_taken = true;
+	rounds.rings.patience_ms = ring_poll_patience_ms(drain->sampler->rings[0].size);
 	priority_raise();
 	touch_rings(drain);
 	sem_post(&drain->is_ready);
 	for (;;) {
-		int ready = poll(drain->polls, drain->poll_count, is_taken ? rounds.wait_ms : -1);
+		if (!is_taken)
+			rounds.wait_ms = -1;
+		int ready =
+			ring_poll(&rounds.rings, drain->polls, drain->poll_count, &rounds.wait_ms);
 		if (drain->polls[0].revents != 0)
 			break;
 		rounds.waited_ms += rounds.wait_ms;
 		if (is_crowded(drain)) {
 			is_taken = move_all(drain);
-		} else if (ready != 0 || rounds.is_due || rounds.waited_ms >= DRAIN_POLL_MS ||
-			   has_switches(drain, 1)) {
+		} else if (ready != 0 || is_unseen(drain, &rounds) || rounds.is_due ||
+			   rounds.waited_ms >= DRAIN_POLL_MS || has_switches(drain, 1)) {
 			rounds.waited_ms = 0;
 			if (has_records(drain))
 				queue_wake(drain->queue);

@@ -1,5 +1,7 @@
 /* Samples by the CPUs' clocks: each weighs an interval, and each thread's account is the kernel's
  * own, which comes some time after its end. */
+#include "collector/model/thread.h"
+#include "collector/model/tracker_sampled.h"
 #include "tests/collector/tracker_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>
@@ -67,6 +69,8 @@ START_TEST(after_the_end)
 	feed_exit(40, APP, APP + 1);
 	ck_assert_uint_eq(written(), 0);
 	ck_assert_uint_eq(tracker_read_accounts(tracker), 2); /* the program is not in /proc */
+	ck_assert(tracker_find_thread(tracker, APP, APP + 1)->is_gone);
+	ck_assert(!tracker_find_thread(tracker, APP, APP)->is_gone); /* not ended yet */
 	feed_account(50, APP, APP + 1, 150000);
 	fake_emit_assert(emit, "thread 5000000/5000001 app 20-40 cpu 150000 rest 0 samples 1", 1);
 	struct profile_thread_life out = fake_emit_last_thread(emit);

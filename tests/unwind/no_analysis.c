@@ -105,3 +105,14 @@ bool uw_analysis_keeps_alignment(const struct uw_analysis *analysis)
 	(void)analysis;
 	return false;
 }
+
+bool uw_analysis_ahead(const struct uw_analysis_source *source, uint64_t address,
+		       bool is_behind_call, struct uw_analysis_row *row, uint32_t *steps)
+{
+	(void)source;
+	(void)address;
+	(void)is_behind_call;
+	(void)row;
+	(void)steps;
+	return false;
+}

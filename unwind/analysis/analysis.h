@@ -126,6 +126,23 @@ size_t uw_analysis_exits(const struct uw_analysis *analysis, const uint64_t **ta
 size_t uw_analysis_memory(const struct uw_analysis *analysis);
 
 /*
+ * The row of the instruction at address, wherever its function starts, by the way from there to a
+ * return: what that restores lies where the row says. is_behind_call: a call before the address
+ * comes back there. The way ends at calls that do not return, as what follows tells, and one that
+ * leads on into another function, behind a call that looked as if it returned, is known by the
+ * stack pointer: at calls it is a multiple of 16 (psABI, section 3.2.2), at entries not. Besides
+ * what is taken for granted above: words where registers are saved are not written before they are
+ * restored.
+ *
+ * The row of a way without calls holds. One of a way with calls counts from the frame pointer, or
+ * holds if the frame pointer is CFA - 16, where its caller's is saved: a call that does not return
+ * may lead on to code of the same function with another frame. false: no way was found in some
+ * hundred instructions. *steps grows by their number.
+ */
+bool uw_analysis_ahead(const struct uw_analysis_source *source, uint64_t address,
+		       bool is_behind_call, struct uw_analysis_row *row, uint32_t *steps);
+
+/*
  * Where the function at start ends, before limit, if nothing tells: behind the instruction after
  * which control does not go on, as far as no earlier one jumps over that; or behind a call that
  * padding follows, if none jumps back over this padding. Such an end may lie too far out, or, where

@@ -298,6 +298,10 @@ static void push(struct uw_flow_state *state, const struct instruction *instruct
 		value = state->reg[gpr_of(operand->reg.value)];
 	uw_state_put(state, UW_RSP, uw_value_add(state->reg[UW_RSP], -(int64_t)size));
 	uw_state_store(state, state->reg[UW_RSP], size, value);
+	if (state->ahead && value.kind != UW_VALUE_ANY)
+		state->ahead |= uw_value_is_frame(state->reg[UW_RSP])
+					? UW_AHEAD_PUSHED
+					: UW_AHEAD_PUSHED | UW_AHEAD_LOST;
 }
 
 static void pop(struct uw_flow_state *state, const struct instruction *instruction)
@@ -521,7 +525,8 @@ static void assume_below(struct uw_flow_state *state, uint64_t count)
 		bool is_equal = reg == compared || state->copy_of[reg] == compared + 1U ||
 				state->copy_of[compared] == reg + 1U;
 		if (is_equal && !uw_value_is_frame(state->reg[reg]) &&
-		    state->reg[reg].kind != UW_VALUE_INITIAL)
+		    state->reg[reg].kind != UW_VALUE_INITIAL &&
+		    state->reg[reg].kind != UW_VALUE_WORD)
 			state->reg[reg] = value;
 	}
 }

@@ -18,6 +18,14 @@ void uw_state_enter(struct uw_flow_state *state)
 	}
 }
 
+void uw_state_begin(struct uw_flow_state *state)
+{
+	uw_state_enter(state);
+	state->reg[UW_RSP].number = 0;
+	state->reg[UW_RBP] = (struct uw_value){UW_VALUE_ALIGNED, 0, 0};
+	state->ahead = UW_AHEAD;
+}
+
 bool uw_state_is_entry(const struct uw_flow_state *state)
 {
 	struct uw_flow_state entry;
@@ -109,7 +117,21 @@ struct uw_value uw_state_load(const struct uw_flow_state *state, struct uw_value
 	for (uint32_t i = 0; i < state->slot_count; i++)
 		if (state->slot[i].base == address.kind && state->slot[i].offset == address.number)
 			return state->slot[i].value;
+	if (state->ahead)
+		return (struct uw_value){UW_VALUE_WORD, address.kind, address.number};
 	return any;
+}
+
+/* Addresses of the frame are stored everywhere; the CFA's is needed where the stack pointer was
+ * aligned. */
+static bool is_kept(const struct uw_flow_state *state, struct uw_value address,
+		    struct uw_value value)
+{
+	if (state->ahead)
+		return value.kind == UW_VALUE_INITIAL || value.kind == UW_VALUE_WORD ||
+		       (value.kind == UW_VALUE_ALIGNED && value.number == 0);
+	return value.kind == UW_VALUE_INITIAL ||
+	       (value.kind == UW_VALUE_CFA && address.kind == UW_VALUE_ALIGNED);
 }
 
 void uw_state_store(struct uw_flow_state *state, struct uw_value address, size_t size,
@@ -127,12 +149,12 @@ void uw_state_store(struct uw_flow_state *state, struct uw_value address, size_t
 		else
 			i++;
 	}
-	/* Addresses of the frame are stored everywhere; the CFA's is needed where the stack pointer
-	 * was aligned. */
-	if (size != 8 || state->slot_count == UW_SLOT_MAX ||
-	    (value.kind != UW_VALUE_INITIAL &&
-	     (value.kind != UW_VALUE_CFA || address.kind != UW_VALUE_ALIGNED)))
+	if (size != 8 || !is_kept(state, address, value))
 		return;
+	if (state->slot_count == UW_SLOT_MAX) {
+		state->ahead |= state->ahead ? UW_AHEAD_LOST : 0;
+		return;
+	}
 	for (i = 0; i < state->slot_count && slot_lies_before(&state->slot[i], address);)
 		i++;
 	memmove(&state->slot[i + 1], &state->slot[i],

@@ -31,7 +31,9 @@ enum uw_value_kind {
 	UW_VALUE_DISTANCE, /* an entry of 4 bytes of the table at number with count entries; 0: as
 			      many as lead to the function */
 	UW_VALUE_TARGET,   /* table + such an entry */
-	UW_VALUE_POINTER   /* an entry of 8 bytes of a table */
+	UW_VALUE_POINTER,  /* an entry of 8 bytes of a table */
+	UW_VALUE_WORD      /* what the word at number had at first; count: UW_VALUE_CFA or
+			      UW_VALUE_ALIGNED, from where number counts */
 };
 
 /* Compared as bytes: members that a kind does not use are 0. */
@@ -74,10 +76,19 @@ struct uw_flow_state {
 	struct uw_place bounded; /* a word in memory known to be less than bounded_count */
 	uint32_t bounded_count;
 	uint32_t slot_count;
-	uint64_t reason; /* why the CFA is not known, if it is not */
+	uint32_t reason; /* why the CFA is not known, if it is not */
+	uint32_t ahead;  /* of uw_state_begin */
 };
 
+/* Of a state with UW_AHEAD: registers were pushed since, or more were stored than are known. */
+enum { UW_AHEAD = 1, UW_AHEAD_PUSHED = 2, UW_AHEAD_LOST = 4 };
+
 void uw_state_enter(struct uw_flow_state *state);
+
+/* For a way that begins anywhere in a function: what counts from the CFA counts from the stack
+ * pointer there, and what counts from the aligned one from the frame pointer. Words of the frame
+ * that were not written since have values. */
+void uw_state_begin(struct uw_flow_state *state);
 
 /* Keeps what both know; false: nothing changed. */
 bool uw_state_meet(struct uw_flow_state *state, const struct uw_flow_state *other);

@@ -2,7 +2,9 @@
  * Steps by analysis of code. A row says where the return address lies if the function's start is
  * right, and if the code keeps the rules of calls. The return address is therefore checked: a call
  * precedes it, and where this call names its target, the target is the function, or a function
- * that ends by a jump to it.
+ * that ends by a jump to it. A row by the way ahead does without the function's start: the target
+ * then lies before the place. If the row says that the caller's frame pointer was saved as frame
+ * pointers are, the frame pointer must point there.
  */
 #include "unwind/analysis/analysis.h"
 #include "unwind/cfi/row.h"
@@ -17,11 +19,12 @@
 #include <assert.h>
 
 enum {
-	JUMPS_MAX = 4,     /* from a call's target to the function, one after the other */
-	TARGETS_MAX = 16,  /* functions looked at for these */
-	SCANNED_MAX = 512, /* words of the stack */
-	CALLEES_MAX = 8,   /* functions that are tried, of those called there */
-	SCAN_EFFORT = 8    /* of a word: see uw_cfi_row */
+	JUMPS_MAX = 4,               /* from a call's target to the function, one after the other */
+	TARGETS_MAX = 16,            /* functions looked at for these */
+	FRAME_MAX = 8 * 1024 * 1024, /* between the stack and the frame pointer */
+	SCANNED_MAX = 512,           /* words of the stack */
+	CALLEES_MAX = 8,             /* functions that are tried, of those called there */
+	SCAN_EFFORT = 8              /* of a word: see uw_cfi_row */
 };
 
 /* The function whose frame it is, and where in it. */
@@ -61,28 +64,38 @@ static const struct uw_analysis *analysis_at(struct uw_space *space, uint64_t ad
 	return functions ? uw_functions_analysis(functions, address - *bias) : NULL;
 }
 
+/* Whether the place's function may start at an address: it does, or, if its start is not known, the
+ * address lies before the place. */
+static bool may_start(const struct place *place, uint64_t address, uint64_t start)
+{
+	if (start != UW_START_UNKNOWN)
+		return address == start;
+	return address >= place->mapping->start && address <= place->lookup &&
+	       place->lookup - address <= UW_FUNCTION_SIZE_MAX;
+}
+
 /* Whether control can come from target to start by jumps alone; a linkage stub leads anywhere. */
-static bool jumps_lead(struct uw_space *space, uint64_t target, uint64_t start, unsigned jumps,
+static bool jumps_lead(const struct place *place, uint64_t target, uint64_t start, unsigned jumps,
 		       unsigned *left)
 {
 	const uint64_t *exits;
 	uint64_t bias, stub = target;
 
-	if (target == start || uw_bytes_are_stub(space, &stub))
+	if (may_start(place, target, start) || uw_bytes_are_stub(place->space, &stub))
 		return true;
 	if (jumps == JUMPS_MAX || *left == 0)
 		return false;
 	--*left;
 	if (stub != target)
-		return jumps_lead(space, stub, start, jumps + 1, left);
-	const struct uw_analysis *analysis = analysis_at(space, target, &bias);
+		return jumps_lead(place, stub, start, jumps + 1, left);
+	const struct uw_analysis *analysis = analysis_at(place->space, target, &bias);
 	if (!analysis)
 		return false;
 	if (uw_analysis_exits_to(analysis, start - bias))
 		return true;
 	size_t count = uw_analysis_exits(analysis, &exits);
 	for (size_t i = 0; i < count; i++)
-		if (jumps_lead(space, exits[i] + bias, start, jumps + 1, left))
+		if (jumps_lead(place, exits[i] + bias, start, jumps + 1, left))
 			return true;
 	return false;
 }
@@ -117,7 +130,8 @@ static bool needs_no_call(struct uw_space *space, uint64_t ra, struct uw_memory 
 static bool call_fits(const struct place *place, uint64_t ra, const struct uw_code *code,
 		      const struct uw_saved *saved, struct uw_memory *memory)
 {
-	uint64_t start = uw_code_start(code) + place->bias;
+	bool is_ahead = code->function == UW_FUNCTION_UNKNOWN;
+	uint64_t start = is_ahead ? UW_START_UNKNOWN : uw_code_start(code) + place->bias;
 	unsigned left = TARGETS_MAX;
 
 	if (!uw_space_lookup(place->space, ra - 1))
@@ -129,10 +143,12 @@ static bool call_fits(const struct place *place, uint64_t ra, const struct uw_co
 		return true;
 	if (!call->found)
 		return needs_no_call(place->space, ra, memory);
+	if (is_ahead)
+		return !call->direct || jumps_lead(place, call->target, start, 0, &left);
 	if (call->direct && call->target != start) {
 		if (target_has_place(place, call->target, code, saved))
 			uw_functions_learn(place->functions, call->target - place->bias);
-		else if (!jumps_lead(place->space, call->target, start, 0, &left))
+		else if (!jumps_lead(place, call->target, start, 0, &left))
 			return false;
 	} else if (call->direct) {
 		uw_functions_learn(place->functions, start - place->bias);
@@ -155,27 +171,74 @@ static struct uw_taken taken_of(const struct uw_saved *saved, uint64_t cfa)
 	};
 }
 
+/* Whether a row by the way ahead, by which the caller's frame pointer is saved as frame pointers
+ * are, is refuted by the frame pointer, which points elsewhere. */
+static bool lacks_record(const struct uw_code *code, const struct uw_saved *saved,
+			 const struct uw_state *state)
+{
+	const struct uw_machine *machine = uw_machine_of(UW_ARCH_X86_64);
+	uint64_t fp = state->reg[machine->fp], sp = state->reg[machine->sp];
+
+	if (saved->slot[UW_SAVED_FP] != -2)
+		return false;
+	if (saved->cfa_reg == machine->fp)
+		return fp < sp || fp % 8 != 0 || fp - sp > FRAME_MAX;
+	return fp + 16 != sp + (uint64_t)(int64_t)code->cfa_offset;
+}
+
+/* A step by the code's rules to a return address that the call before it confirms. */
+static enum uw_step try_rules(const struct place *place, const struct uw_code *code,
+			      const struct uw_saved *saved, struct uw_state *caller,
+			      struct uw_memory *memory)
+{
+	const struct uw_machine *machine = uw_machine_of(UW_ARCH_X86_64);
+
+	if (code->function == UW_FUNCTION_UNKNOWN &&
+	    (!uw_state_knows(caller, machine->fp) || lacks_record(code, saved, caller)))
+		return UW_STEP_NONE;
+	enum uw_step step = uw_step_analysed(machine, code, saved, caller, memory);
+	if (step == UW_STEP_OK && !call_fits(place, caller->ip, code, saved, memory))
+		return UW_STEP_NONE;
+	return step;
+}
+
+/* What is known of the code without the row by the way ahead, which does not hold. */
+static const struct uw_code *code_refused(const struct place *place, const struct uw_state *state,
+					  struct uw_memory *memory)
+{
+	uw_functions_refuse(place->functions, place->lookup - place->bias, state->exact);
+	uw_code_forget(place->space, state->ip, state->exact);
+	return uw_code_find(place->space, state->ip, state->exact, &memory->effort);
+}
+
 enum uw_step uw_convention_analysed(struct uw_space *space, const struct uw_code *found,
 				    struct uw_state *state, struct uw_memory *memory,
 				    struct uw_taken *taken)
 {
-	/* The slot may be taken by another address. */
-	const struct uw_code code = *found;
-	const struct uw_saved saved = *uw_code_saved(space->cache, found);
-	struct uw_state caller = *state;
+	enum uw_step step = UW_STEP_NONE;
 	struct place place;
 
-	assert(code.kind == UW_CODE_ANALYSED && code.function != UW_FUNCTION_UNKNOWN);
+	assert(found->kind == UW_CODE_ANALYSED);
 	if (!find_place(space, state, &place))
 		return UW_STEP_NONE;
-	enum uw_step step =
-		uw_step_analysed(uw_machine_of(space->arch), &code, &saved, &caller, memory);
-	if (step == UW_STEP_OK && !call_fits(&place, caller.ip, &code, &saved, memory))
-		return UW_STEP_NONE;
-	if (step != UW_STEP_OK && step != UW_STEP_NULL)
-		return step;
-	*state = caller;
-	*taken = taken_of(&saved, caller.reg[UW_X86_64_RSP]);
+	for (bool is_ahead = true; is_ahead && found->kind == UW_CODE_ANALYSED;) {
+		/* The slot may be taken by another address. */
+		const struct uw_code code = *found;
+		const struct uw_saved saved = *uw_code_saved(space->cache, found);
+		struct uw_state caller = *state;
+
+		is_ahead = code.function == UW_FUNCTION_UNKNOWN;
+		step = try_rules(&place, &code, &saved, &caller, memory);
+		if (step == UW_STEP_OK || step == UW_STEP_NULL) {
+			*state = caller;
+			*taken = taken_of(&saved, caller.reg[UW_X86_64_RSP]);
+			return step;
+		}
+		if (step != UW_STEP_NONE)
+			return step;
+		if (is_ahead)
+			found = code_refused(&place, state, memory);
+	}
 	return step;
 }
 

@@ -3,6 +3,7 @@
 #include "containers/array.h"
 #include "containers/hash.h"
 #include "containers/hash_table.h"
+#include "unwind/functions/rows.h"
 #include "unwind/functions/starts.h"
 #include "unwind/functions/symbols.h"
 
@@ -48,9 +49,11 @@ struct uw_functions {
 	struct hash_key key;
 	/* The function that is analysed: where it starts, and where at least it ends, or 0. */
 	uint64_t current, current_end;
-	uint8_t strictness; /* enum strictness */
-	size_t memory;      /* of all analyses */
-	uint64_t work;      /* bytes that may still be analysed */
+	uint8_t strictness;  /* enum strictness */
+	size_t memory;       /* of all analyses */
+	uint64_t work;       /* bytes that may still be analysed */
+	struct uw_rows rows; /* of addresses */
+	struct uw_functions_counts counts;
 };
 
 struct uw_functions *uw_functions_create(struct uw_elf *elf, struct uw_lines *lines,
@@ -64,7 +67,7 @@ struct uw_functions *uw_functions_create(struct uw_elf *elf, struct uw_lines *li
 	functions->lines = lines;
 	functions->cfi = cfi;
 	functions->debug = debug;
-	functions->key = hash_key_draw();
+	functions->key = functions->rows.key = hash_key_draw();
 	functions->work = WORK_MIN;
 	for (size_t i = 0; i < elf->segment_count; i++)
 		if (elf->segments[i].executable)
@@ -83,6 +86,7 @@ void uw_functions_destroy(struct uw_functions *functions)
 			uw_analysis_destroy(known->analysis);
 	}
 	hash_table_finish(&functions->table);
+	uw_rows_finish(&functions->rows);
 	uw_symbols_finish(&functions->symbols);
 	free(functions->learnt);
 	free(functions);
@@ -247,6 +251,8 @@ static struct uw_analysis *analyse_once(struct uw_functions *functions, uint64_t
 
 	for (size_t i = 0; analysis && uw_analysis_part(analysis, i, &from, &to); i++)
 		work += to - from;
+	functions->counts.analyses++;
+	functions->counts.bytes += work - UW_ANALYSIS_EXTENT_MAX / 64;
 	charge_work(functions, work);
 	return analysis;
 }
@@ -336,6 +342,11 @@ void uw_functions_learn(struct uw_functions *functions, uint64_t start)
 		(functions->learnt_count - until) * sizeof(*functions->learnt));
 	functions->learnt[until] = start;
 	functions->learnt_count++;
+}
+
+void uw_functions_count(const struct uw_functions *functions, struct uw_functions_counts *counts)
+{
+	*counts = functions->counts;
 }
 
 uint32_t uw_functions_learnt(const struct uw_functions *functions)
@@ -451,6 +462,32 @@ static const struct uw_analysis_row *row_of_part(struct uw_functions *functions,
 	return NULL;
 }
 
+/* The row by the way ahead, where no symbol tells the function. */
+static const struct uw_analysis_row *row_ahead(struct uw_functions *functions, uint64_t rva,
+					       bool exact)
+{
+	const struct uw_analysis_source source = {functions, read_code, NULL, true};
+	bool is_full =
+		functions->work == 0 ||
+		functions->memory + uw_rows_memory(&functions->rows) > UW_FUNCTIONS_MEMORY_MAX;
+	uint32_t steps = 0;
+	uint64_t next;
+	const struct uw_symbol *symbol = uw_symbols_find(&functions->symbols, rva, &next);
+
+	if (symbol && rva - symbol->start < symbol->size)
+		return NULL;
+	const struct uw_analysis_row *row =
+		uw_rows_find(&functions->rows, &source, rva, exact, is_full, &steps);
+	charge_work(functions, steps);
+	functions->counts.steps += steps;
+	return row;
+}
+
+void uw_functions_refuse(struct uw_functions *functions, uint64_t rva, bool exact)
+{
+	uw_rows_refuse(&functions->rows, rva, exact);
+}
+
 const struct uw_analysis_row *uw_functions_row(struct uw_functions *functions, uint64_t rva,
 					       bool exact, uint64_t *start)
 {
@@ -460,6 +497,10 @@ const struct uw_analysis_row *uw_functions_row(struct uw_functions *functions, u
 	if (!find_gap(functions, rva, &gap))
 		return NULL;
 	want_symbols(functions);
+	*start = UW_START_UNKNOWN;
+	row = row_ahead(functions, rva, exact);
+	if (row)
+		return row;
 	row = find_row(functions, rva, &gap, start);
 	return row ? row : row_of_part(functions, rva, rva + !exact, &gap, start);
 }

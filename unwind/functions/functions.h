@@ -28,13 +28,19 @@ struct uw_functions *uw_functions_create(struct uw_elf *elf, struct uw_lines *li
 					 const struct uw_cfi *cfi, const struct uw_cfi *debug);
 void uw_functions_destroy(struct uw_functions *functions); /* accepts NULL */
 
+#define UW_START_UNKNOWN UINT64_MAX
+
 /* The row of code without call frame information at rva, and the start of its function, which is
- * not before rva if the code is a cold part. exact: control is at rva, not behind the call there.
- * NULL: none is known. The row is valid until the next call. */
+ * not before rva if the code is a cold part; UW_START_UNKNOWN: the row is by the way ahead, and has
+ * the conditions of uw_analysis_ahead. exact: control is at rva, not behind the call there. NULL:
+ * none is known. The row is valid until the next call. */
 const struct uw_analysis_row *uw_functions_row(struct uw_functions *functions, uint64_t rva,
 					       bool exact, uint64_t *start);
 
-/* As above, if the function starts at start. */
+/* Takes it for known that a row by the way ahead does not hold. */
+void uw_functions_refuse(struct uw_functions *functions, uint64_t rva, bool exact);
+
+/* The row there, if the function starts at start. */
 const struct uw_analysis_row *uw_functions_row_from(struct uw_functions *functions, uint64_t start,
 						    uint64_t rva);
 
@@ -43,6 +49,14 @@ void uw_functions_learn(struct uw_functions *functions, uint64_t start);
 
 /* The number of starts learnt: rows that were not known may be when it has grown. */
 uint32_t uw_functions_learnt(const struct uw_functions *functions);
+
+/* What was done so far. */
+struct uw_functions_counts {
+	uint64_t analyses, bytes; /* of functions, and of their code; some more than once */
+	uint64_t steps;           /* instructions of ways ahead */
+};
+
+void uw_functions_count(const struct uw_functions *functions, struct uw_functions_counts *counts);
 
 /* What is known of the function at start, which may have call frame information: of its tail calls.
  * NULL: nothing. Valid until the next call. */

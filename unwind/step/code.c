@@ -133,9 +133,11 @@ static enum uw_code_kind kind_by_analysis(struct uw_module *module, bool exact,
 		return UW_CODE_NONE;
 	/* A part may lie before its function. */
 	int64_t distance = (int64_t)(code->rva - start);
-	if (distance != (int32_t)distance || (uint32_t)distance == UW_FUNCTION_UNKNOWN)
-		return UW_CODE_NONE;
-	code->function = (uint32_t)distance;
+	if (start != UW_START_UNKNOWN) {
+		if (distance != (int32_t)distance || (uint32_t)distance == UW_FUNCTION_UNKNOWN)
+			return UW_CODE_NONE;
+		code->function = (uint32_t)distance;
+	}
 	take_rules(code, saved, &rules);
 	return UW_CODE_ANALYSED;
 }

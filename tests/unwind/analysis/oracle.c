@@ -3,7 +3,10 @@
  * every function in the given files and folders. What the analysis is told of call frame
  * information: where functions and their parts begin and end, and which of them are entries.
  *
- * Options: -v shows differences; -c PERCENT, least share of the code with rows; -n COUNT and -s
+ * Then, at some of the instructions, rows by the way ahead, which is told nothing but the address.
+ *
+ * Options: -a COUNT, one of so many instructions, and behind one of so many calls (0: none); -v
+ * shows differences; -c PERCENT, least share of the code with rows; -n COUNT and -s
  * BYTES, of the folders' files that many, spread evenly, of at most this size.
  *
  * Fails on any row that claims what the tables do not say, unless the table contradicts itself: it
@@ -72,9 +75,12 @@ struct comparison {
 	size_t shown;
 	uint64_t analyzed; /* bytes */
 	double seconds;
+	uint64_t ahead[VERDICT_COUNT]; /* places */
+	double ahead_seconds;
 };
 
 static bool verbose;
+static unsigned ahead_every = 256;
 
 static double now(void)
 {
@@ -391,6 +397,89 @@ static void settle(struct comparison *comparison, const struct uw_fde *fde, uint
 	}
 }
 
+/* Whether a row that the tables do not have is the analysis's, as far as it goes: tables say of
+ * registers that were saved, but not changed yet, that they are the same. */
+static bool analysis_agrees(struct comparison *comparison, uint64_t function, uint64_t at,
+			    const struct uw_analysis_row *ours)
+{
+	const struct uw_analysis_source source = {comparison, read_code, find_bounds, false};
+	struct uw_analysis *analysis = uw_analysis_run(&source, function);
+
+	if (!analysis)
+		return false;
+	const struct uw_analysis_row *row = uw_analysis_find(analysis, at);
+	bool agrees = row->reason == UW_ANALYSIS_KNOWN &&
+		      (ours->sp_offset == row->sp_offset ||
+		       (ours->fp_offset == row->fp_offset && ours->fp_offset == 16));
+	for (unsigned i = 0; agrees && i < UW_SAVED_COUNT; i++)
+		agrees = ours->saved >> i & 1 ? (row->saved >> i & 1) && !(row->by_fp >> i & 1) &&
+							ours->slot[i] == row->slot[i]
+					      : row->same >> i & 1;
+	uw_analysis_destroy(analysis);
+	return agrees;
+}
+
+/* The row by the way ahead of an instruction, or from behind the call before it. */
+static void compare_ahead(struct comparison *comparison, const struct uw_fde *fde, uint64_t at,
+			  bool is_behind_call)
+{
+	const struct uw_analysis_source source = {comparison, read_code, NULL, false};
+	enum verdict verdict = UNTOLD;
+	struct uw_analysis_row ours;
+	uint32_t steps = 0;
+	struct uw_row row;
+
+	if (uw_cfi_row(fde, at - is_behind_call, &row, &(uint32_t){0}) != UW_CFI_OK)
+		return;
+	double before = now();
+	bool is_known = uw_analysis_ahead(&source, at, is_behind_call, &ours, &steps);
+	comparison->ahead_seconds += now() - before;
+	/* Such a row is believed where the frame pointer says so, too. */
+	bool needs_record = is_known && (ours.saved >> 1 & 1) && ours.slot[1] == -16;
+	bool has_record =
+		row.cfa.kind == UW_RULE_REGISTER && row.cfa.reg == 6 && row.cfa.offset == 16;
+	if (is_known && (!needs_record || has_record))
+		verdict = judge(&row, &ours);
+	if (verdict == WRONG && analysis_agrees(comparison, fde->start, at - is_behind_call, &ours))
+		verdict = RIGHT;
+	comparison->ahead[verdict]++;
+	if (verdict == WRONG && comparison->shown++ < SHOWN) {
+		printf("%s: %s %#lx in %#lx, ahead: WRONG\n", comparison->path,
+		       is_behind_call ? "behind the call before" : "at", at, fde->start);
+		print_row(&row, &ours);
+	}
+}
+
+/* Whether an address is among those looked at: always the same ones. */
+static bool is_drawn(uint64_t address)
+{
+	return ahead_every > 0 && (address * UINT64_C(0x9e3779b97f4a7c15) >> 32) % ahead_every == 0;
+}
+
+static void compare_all_ahead(struct comparison *comparison, const struct uw_fde *fde, uint64_t end)
+{
+	struct uw_flow_state scratch = {0};
+	uint8_t bytes[UW_INSTRUCTION_SIZE_MAX];
+	struct uw_effect effect = {.flow = UW_FLOW_END};
+
+	for (uint64_t at = fde->start; !fde->signal && at < end; at += effect.size) {
+		bool was_call = effect.flow == UW_FLOW_CALL;
+		uint64_t size = end - at < sizeof(bytes) ? end - at : sizeof(bytes);
+		if (!read_code(comparison, at, bytes, size) ||
+		    !uw_effect_apply(&scratch, at, bytes, size, &effect))
+			break;
+		uint8_t verdict = comparison->verdict[at - comparison->base];
+		/* Where the analysis came, so that it is code; not behind a call that does not
+		 * return. */
+		if (verdict != RIGHT || !is_drawn(at) ||
+		    (was_call && uw_effect_nop(bytes, size) > 0))
+			continue;
+		compare_ahead(comparison, fde, at, false);
+		if (effect.flow == UW_FLOW_CALL && at + effect.size < end)
+			compare_ahead(comparison, fde, at + effect.size, true);
+	}
+}
+
 enum round { DESCRIBE, COMPARE, SETTLE, ROUND_COUNT };
 
 static void visit(struct comparison *comparison, enum round round, const struct uw_fde *fde,
@@ -413,6 +502,7 @@ static void visit(struct comparison *comparison, enum round round, const struct 
 		break;
 	default:
 		settle(comparison, fde, end);
+		compare_all_ahead(comparison, fde, end);
 	}
 }
 
@@ -443,6 +533,8 @@ struct totals {
 	uint64_t count[VERDICT_COUNT];
 	uint64_t analyzed;
 	double seconds;
+	uint64_t ahead[VERDICT_COUNT];
+	double ahead_seconds;
 };
 
 static uint64_t all_of(const uint64_t counts[static VERDICT_COUNT])
@@ -496,8 +588,11 @@ static void compare_file(const char *path, struct totals *totals)
 	}
 	if (verbose || counts[WRONG] > 0)
 		print_counts(path, counts);
-	for (int i = 0; i < VERDICT_COUNT; i++)
+	for (int i = 0; i < VERDICT_COUNT; i++) {
 		totals->count[i] += counts[i];
+		totals->ahead[i] += comparison.ahead[i];
+	}
+	totals->ahead_seconds += comparison.ahead_seconds;
 	totals->analyzed += comparison.analyzed;
 	totals->seconds += comparison.seconds;
 	dwarf_cfi_end(comparison.cfi);
@@ -547,8 +642,10 @@ int main(int argc, char **argv)
 	off_t size_max = INT64_MAX;
 
 	elf_version(EV_CURRENT);
-	for (int option; (option = getopt(argc, argv, "vc:n:s:")) != -1;) {
-		if (option == 'v')
+	for (int option; (option = getopt(argc, argv, "a:vc:n:s:")) != -1;) {
+		if (option == 'a')
+			ahead_every = (unsigned)strtoul(optarg, NULL, 10);
+		else if (option == 'v')
 			verbose = true;
 		else if (option == 'c')
 			least = strtod(optarg, NULL);
@@ -571,5 +668,9 @@ int main(int argc, char **argv)
 	free(paths.items);
 	printf("%zu files, %.1f MB/s; ", examined, (double)totals.analyzed / totals.seconds / 1e6);
 	print_counts("all", totals.count);
-	return totals.count[WRONG] > 0 || totals.analyzed == 0 || share(totals.count) < least;
+	if (all_of(totals.ahead) > 0)
+		printf("%.1f us each; ", 1e6 * totals.ahead_seconds / (double)all_of(totals.ahead));
+	print_counts("ahead", totals.ahead);
+	return totals.count[WRONG] > 0 || totals.ahead[WRONG] > 0 || totals.analyzed == 0 ||
+	       share(totals.count) < least;
 }

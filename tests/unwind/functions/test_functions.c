@@ -106,9 +106,36 @@ START_TEST(cold_part)
 }
 END_TEST
 
+/* A return ahead tells, wherever the function starts; it is kept, or refused. */
+START_TEST(way_ahead)
+{
+	struct uw_functions_counts counts;
+	uint64_t start = 0;
+
+	for (int i = 0; i < 2; i++) {
+		const struct uw_analysis_row *row =
+			uw_functions_row(functions, rva_of(likely_body), true, &start);
+		ck_assert_ptr_nonnull(row);
+		ck_assert_int_eq(row->sp_offset, 48);
+		ck_assert(start == UW_START_UNKNOWN);
+		uw_functions_count(functions, &counts);
+		ck_assert_uint_eq(counts.analyses, 0);
+		ck_assert_uint_eq(counts.steps, 3);
+	}
+	uw_functions_refuse(functions, rva_of(likely_body), true);
+	assert_row(likely_body, likely, 48);
+	uw_functions_count(functions, &counts);
+	ck_assert_uint_gt(counts.analyses, 0);
+	ck_assert_uint_gt(counts.bytes, 0);
+}
+END_TEST
+
 START_TEST(likely_start)
 {
-	assert_row(likely_body, likely, 48);
+	uint64_t start;
+
+	ck_assert_ptr_nonnull(uw_functions_row(functions, rva_of(unlikely_body), true, &start));
+	uw_functions_refuse(functions, rva_of(unlikely_body), true);
 	assert_none(unlikely_body);
 }
 END_TEST
@@ -146,6 +173,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, symbol);
 	tcase_add_test(tcase, cold_part);
+	tcase_add_test(tcase, way_ahead);
 	tcase_add_test(tcase, likely_start);
 	tcase_add_test(tcase, learnt_start);
 	tcase_add_test(tcase, elsewhere);

@@ -13,9 +13,11 @@ enum {
 	LIKELY_ASKED = 8, /* of the likely ones */
 	OWNERS_ASKED = 4, /* places that a cold part jumps to */
 	TAILS_MAX = 2,    /* tail calls followed to a return */
+	PART_MAX = 8192,  /* bytes of a part that is jumped to */
 	GROWN_MAX = 4096, /* a function's end may have been missed by this */
 	ROUNDS_MAX = 4,
-	ENTRY_SIZE = 64, /* of the code at a program's entry */
+	REPEATED_MAX = 64 * 1024, /* bytes analysed for one start, beyond which no more is tried */
+	ENTRY_SIZE = 64,          /* of the code at a program's entry */
 	/* Bytes that may be analysed for each byte of a file's code, and beyond: starts that turn
 	 * out to be none cost time too. */
 	WORK_PER_BYTE = 2,
@@ -50,6 +52,7 @@ struct uw_functions {
 	/* The function that is analysed: where it starts, and where at least it ends, or 0. */
 	uint64_t current, current_end;
 	uint8_t strictness;  /* enum strictness */
+	uint64_t begun;      /* counts.bytes before it */
 	size_t memory;       /* of all analyses */
 	uint64_t work;       /* bytes that may still be analysed */
 	struct uw_rows rows; /* of addresses */
@@ -179,12 +182,18 @@ static uint64_t find_end(struct uw_functions *functions, uint64_t start, uint64_
 		limit = functions->learnt[until];
 	if (functions->work == 0)
 		return start;
+	/* Each jump of a function that is none may ask. */
+	if (start != functions->current && limit > start + PART_MAX)
+		limit = start + PART_MAX;
 	if (start != functions->current && functions->strictness >= STRICT_PARTS)
 		return uw_analysis_call_end(&source, start, limit);
 	uint64_t end =
 		uw_analysis_extent(&source, start, limit, functions->strictness >= STRICT_CALLS);
 	/* A look at each instruction takes an eighth of its analysis. */
 	charge_work(functions, (end - start) / 8);
+	/* No end was found: V8's builtins, which begin and end as no function does. */
+	if (end - start >= UW_ANALYSIS_EXTENT_MAX)
+		return start;
 	return start == functions->current && end < functions->current_end ? functions->current_end
 									   : end;
 }
@@ -257,6 +266,12 @@ static struct uw_analysis *analyse_once(struct uw_functions *functions, uint64_t
 	return analysis;
 }
 
+/* Whether much was done for the function already. */
+static bool is_tired(const struct uw_functions *functions)
+{
+	return functions->counts.bytes - functions->begun > REPEATED_MAX;
+}
+
 /* Code of other functions, reached behind a call that does not return, contradicts. */
 static struct uw_analysis *analyse_strictly(struct uw_functions *functions, uint64_t start)
 {
@@ -266,7 +281,7 @@ static struct uw_analysis *analyse_strictly(struct uw_functions *functions, uint
 		uw_analysis_destroy(analysis);
 		functions->strictness = (uint8_t)strictness;
 		analysis = analyse_once(functions, start);
-		if (!analysis || !uw_analysis_is_contradicted(analysis))
+		if (!analysis || !uw_analysis_is_contradicted(analysis) || is_tired(functions))
 			break;
 	}
 	return analysis;
@@ -278,10 +293,11 @@ static struct uw_analysis *analyse(struct uw_functions *functions, uint64_t star
 
 	functions->current = start;
 	functions->current_end = 0;
+	functions->begun = functions->counts.bytes;
 	struct uw_analysis *analysis = analyse_strictly(functions, start);
 	for (unsigned round = 1; analysis && round < ROUNDS_MAX; round++) {
 		uint64_t grown = find_growth(analysis);
-		if (grown <= functions->current_end)
+		if (grown <= functions->current_end || is_tired(functions))
 			break;
 		functions->current_end = grown;
 		if (!find_bounds(functions, start, &from, &to) || to < grown)

@@ -45,7 +45,9 @@ static bool find_bounds(void *context, uint64_t address, uint64_t *start, uint64
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct uw_analysis_row row;
 	uint64_t start, end;
+	uint32_t steps = 0;
 
 	if (size <= HEAD)
 		return 0;
@@ -59,5 +61,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (uw_analysis_find(analysis, at)->reason >= UW_ANALYSIS_REASON_COUNT)
 				abort();
 	uw_analysis_destroy(analysis);
+	if (uw_analysis_ahead(&source, BASE + (data[0] | data[1] << 8) % code.size, data[2] & 4,
+			      &row, &steps) &&
+	    (row.reason != UW_ANALYSIS_KNOWN || row.cfa_offset < 8 || (row.saved & row.same)))
+		abort();
 	return 0;
 }

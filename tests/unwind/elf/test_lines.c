@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SIZE = 200000, FIRST = 1000, WRITABLE = 190000, FAR = 4096 * 512 };
+enum { SIZE = 200000, FIRST = 1000, WRITABLE = 190000, FAR = 4096 * 2048 };
 
 static uint8_t content[SIZE];
 static struct uw_segment segments[] = {

@@ -23,6 +23,9 @@ static const struct report reports[] = {
 	{"top-down", "call tree from the root", 0, .print = report_top_down_print},
 	{"bottom-up", "functions by their own CPU time, with their callers", 0,
 	 .print = report_bottom_up_print},
+	{"callers", "FUNCTION between its callers and callees: self and total", 0,
+	 .print = report_callers_print, .explain = report_explain_callers,
+	 .refuse = report_refuse_callers},
 	{"threads", "threads by CPU time", TALLY_BY_THREAD, .print = report_threads_print},
 	{"modules", "modules by CPU time", 0, .print = report_modules_print},
 	{"utilization", "elapsed time by number of threads that ran or could run at once",
@@ -79,6 +82,7 @@ static const struct report *find_report(const char *name)
 static void print_help(void)
 {
 	puts("Usage: tbreport [REPORT] [options] [RESULT]\n"
+	     "       tbreport callers FUNCTION [options] [RESULT]\n"
 	     "Shows RESULT, a result directory or its tb5 file; without one, the newest result in\n"
 	     "the current directory.\n\n"
 	     "Reports:");
@@ -98,8 +102,10 @@ static void print_help(void)
 	     "  --width N              columns of text (default: the terminal's; no limit in a "
 	     "pipe)\n"
 	     "  --filter KEY=VALUE     only samples of this process, pid, thread, tid, module or\n"
-	     "                         function (of the code itself, not its callers), or inside\n"
+	     "                         function (of the code itself, not its callers), with\n"
+	     "                         this function anywhere in the stack (stack=), or inside\n"
 	     "                         this task; ~REGEX for names; repeated: all must hold\n"
+	     "  --from TIME, --to TIME    only this part of the run: 1.5s, 200ms\n"
 	     "  --call-stack-mode user-plus-one|user-only|all    system functions (default:\n"
 	     "                         only those that user code calls directly)\n"
 	     "  --inline on|off        inlined functions on their own (default) or as their "
@@ -160,6 +166,11 @@ static int open_result(struct sampled_result *result, const struct report *repor
 	if (status != 0)
 		return status;
 	status = sampled_result_choose_event(reader, path, options->event);
+	if (status == 0 && (options->filter.from_ns > 0 || options->filter.to_ns > 0) &&
+	    profile_reader_clock_count(reader) == 0) {
+		diagnose("%s: its samples have no times; leave out --from and --to", path);
+		status = EXIT_FAILURE;
+	}
 	if (status == 0 && report->is_of_time && profile_reader_event_count(reader) > 0 &&
 	    profile_reader_counted_event(reader)) {
 		diagnose("%s: the report %s is of time, not of the event %s; leave out --event",

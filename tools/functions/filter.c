@@ -10,13 +10,12 @@
 #include <string.h>
 
 static const char *const key_names[] = {
-	[FILTER_PROCESS] = "process", [FILTER_PID] = "pid",
-	[FILTER_THREAD] = "thread",   [FILTER_TID] = "tid",
-	[FILTER_MODULE] = "module",   [FILTER_FUNCTION] = "function",
-	[FILTER_TASK] = "task",       NULL,
+	[FILTER_PROCESS] = "process", [FILTER_PID] = "pid",       [FILTER_THREAD] = "thread",
+	[FILTER_TID] = "tid",         [FILTER_MODULE] = "module", [FILTER_FUNCTION] = "function",
+	[FILTER_TASK] = "task",       [FILTER_STACK] = "stack",   NULL,
 };
 
-_Static_assert(sizeof(key_names) / sizeof(key_names[0]) == FILTER_TASK + 2, "a name for each key");
+_Static_assert(sizeof(key_names) / sizeof(key_names[0]) == FILTER_STACK + 2, "a name for each key");
 
 static bool parse_id(const char *text, uint32_t *number)
 {
@@ -60,7 +59,6 @@ char *filter_add(struct filter *filter, const char *condition)
 	if (!equals)
 		return xalloc_text("no '=' in it; use KEY=VALUE");
 	size_t length = (size_t)(equals - condition);
-	struct filter_condition added = {.value = equals + 1};
 	size_t key = 0;
 	while (key_names[key] && (strlen(key_names[key]) != length ||
 				  strncmp(key_names[key], condition, length) != 0))
@@ -71,7 +69,12 @@ char *filter_add(struct filter *filter, const char *condition)
 		free(list);
 		return problem;
 	}
-	added.key = (enum filter_key)key;
+	return filter_add_value(filter, (enum filter_key)key, equals + 1);
+}
+
+char *filter_add_value(struct filter *filter, enum filter_key key, const char *value)
+{
+	struct filter_condition added = {.key = key, .value = value};
 	char *problem = parse_value(&added);
 	if (problem)
 		return problem;
@@ -171,8 +174,8 @@ bool filter_takes_name(const struct filter_condition *condition, const char *nam
 bool filter_needs_function(const struct filter *filter)
 {
 	for (size_t i = 0; i < filter->count; i++) {
-		if (filter->conditions[i].key == FILTER_MODULE ||
-		    filter->conditions[i].key == FILTER_FUNCTION)
+		enum filter_key key = filter->conditions[i].key;
+		if (key == FILTER_MODULE || key == FILTER_FUNCTION || key == FILTER_STACK)
 			return true;
 	}
 	return false;
@@ -227,4 +230,11 @@ bool filter_takes_function(const struct filter *filter, const struct function *f
 			takes = filter_takes_name(condition, function->name, function->full);
 	}
 	return takes;
+}
+
+bool filter_takes_on_stack(const struct filter_condition *condition,
+			   const struct function *function)
+{
+	assert(condition->key == FILTER_STACK);
+	return filter_takes_name(condition, function->name, function->full);
 }

@@ -22,6 +22,7 @@ enum filter_key {
 	FILTER_MODULE,
 	FILTER_FUNCTION, /* short or full name; likewise */
 	FILTER_TASK,     /* name of a task or frame at the sample's time */
+	FILTER_STACK,    /* as FILTER_FUNCTION, of any function in the stack */
 };
 
 struct filter_condition {
@@ -41,6 +42,8 @@ struct filter { /* all zero: everything */
 /* Adds "KEY=VALUE" or, but for numbers, "KEY=~REGEX" (POSIX extended); condition is borrowed.
  * Returns NULL, or the problem's text for the caller to free. */
 char *filter_add(struct filter *filter, const char *condition);
+/* The same of a key and its value. */
+char *filter_add_value(struct filter *filter, enum filter_key key, const char *value);
 void filter_finish(struct filter *filter);
 
 /* Take samples from, or up to, this time since the start of the collection: "1.5s", "200ms",
@@ -70,8 +73,11 @@ bool filter_has_tasks(const struct filter *filter);
 /* Conditions on process and thread; unknown texts are "". */
 bool filter_takes_thread(const struct filter *filter, uint32_t pid, const char *process,
 			 uint32_t tid, const char *thread);
-/* Conditions on function and module. */
+/* Conditions on function and module; those on the stack are left to whoever has it. */
 bool filter_takes_function(const struct filter *filter, const struct function *function,
 			   const struct dso *dso);
+/* Whether a function meets a condition on the stack. */
+bool filter_takes_on_stack(const struct filter_condition *condition,
+			   const struct function *function);
 
 #endif

@@ -38,6 +38,7 @@ TBRW_U32 report_summary_print(const struct report_input *input, FILE *stream, un
 TBRW_U32 report_hotspots_print(const struct report_input *input, FILE *stream, unsigned width);
 TBRW_U32 report_top_down_print(const struct report_input *input, FILE *stream, unsigned width);
 TBRW_U32 report_bottom_up_print(const struct report_input *input, FILE *stream, unsigned width);
+TBRW_U32 report_callers_print(const struct report_input *input, FILE *stream, unsigned width);
 TBRW_U32 report_threads_print(const struct report_input *input, FILE *stream, unsigned width);
 TBRW_U32 report_modules_print(const struct report_input *input, FILE *stream, unsigned width);
 TBRW_U32 report_tasks_print(const struct report_input *input, FILE *stream, unsigned width);
@@ -70,6 +71,12 @@ char *report_explain_tasks(const struct report_input *input);
 char *report_explain_counters(const struct report_input *input);
 /* Likewise for reports of threads' states. */
 char *report_explain_states(const struct report_input *input);
+
+/* Why the report callers shows nothing: likewise, or the mode hides the function. */
+char *report_explain_callers(const struct report_input *input);
+
+/* That no function has the name asked for, for the caller to free; NULL: one has. */
+char *report_refuse_callers(const struct report_input *input);
 
 /* Why a report of states cannot be made with the options or of the result, for the caller to free;
  * NULL: it can. */

@@ -39,7 +39,9 @@ static void collect_names(const struct report_input *input, enum filter_key key,
 	for (uint32_t i = 0; key == FILTER_MODULE && i < functions_dso_count(input->functions); i++)
 		add_name(names, functions_dso(input->functions, i)->name,
 			 functions_dso(input->functions, i)->path);
-	for (uint32_t i = 0; key == FILTER_FUNCTION && i < functions_count(input->functions); i++)
+	for (uint32_t i = 0; (key == FILTER_FUNCTION || key == FILTER_STACK) &&
+			     i < functions_count(input->functions);
+	     i++)
 		add_name(names, functions_at(input->functions, i)->name,
 			 functions_at(input->functions, i)->full);
 	for (uint32_t i = 0; key == FILTER_TASK && i < profile_reader_series_count(reader); i++)
@@ -70,6 +72,7 @@ static char *explain_condition(const struct report_input *input,
 		[FILTER_MODULE] = "tbreport modules",
 		[FILTER_FUNCTION] = "tbreport hotspots",
 		[FILTER_TASK] = "tbreport tasks",
+		[FILTER_STACK] = "tbreport top-down",
 	};
 	const char *key = filter_key_name(condition->key);
 	struct names names;
@@ -191,8 +194,11 @@ char *report_explain_wall(const struct report_input *input)
 char *report_explain_miss(const struct report_input *input)
 {
 	const struct filter *filter = &input->options->filter;
-	if (filter->count == 0 || has_samples(input))
+	if ((filter->count == 0 && !filter_has_times(filter)) || has_samples(input))
 		return NULL;
+	if (filter->count == 0)
+		return xalloc_text("--from, --to: no sample lies in this part of the run; see "
+				   "Elapsed Time of tbreport summary");
 	char *problem = explain_conditions(input);
 	if (problem)
 		return problem;

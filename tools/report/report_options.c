@@ -13,6 +13,8 @@ enum {
 	OPTION_WIDTH,
 	OPTION_MIN_PERCENT,
 	OPTION_FILTER,
+	OPTION_FROM,
+	OPTION_TO,
 	OPTION_MODE,
 	OPTION_INLINE,
 	OPTION_GROUP,
@@ -32,6 +34,8 @@ static const struct option long_options[] = {
 	{"width", required_argument, NULL, OPTION_WIDTH},
 	{"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
 	{"filter", required_argument, NULL, OPTION_FILTER},
+	{"from", required_argument, NULL, OPTION_FROM},
+	{"to", required_argument, NULL, OPTION_TO},
 	{"call-stack-mode", required_argument, NULL, OPTION_MODE},
 	{"inline", required_argument, NULL, OPTION_INLINE},
 	{"group-by", required_argument, NULL, OPTION_GROUP},
@@ -153,12 +157,25 @@ static char *take_states_option(struct report_options *options, int option, cons
 	}
 }
 
+/* Takes a condition on samples. Likewise. */
+static char *take_condition(struct report_options *options, int option, const char *value)
+{
+	static const char *const names[] = {"filter", "from", "to"};
+	char *problem = option == OPTION_FROM ? filter_set_from(&options->filter, value)
+			: option == OPTION_TO ? filter_set_to(&options->filter, value)
+					      : filter_add(&options->filter, value);
+	char *whole = problem ? xalloc_printf("--%s %s: %s", names[option - OPTION_FILTER], value,
+					      problem)
+			      : NULL;
+	free(problem);
+	return whole;
+}
+
 /* Takes an option's value. Returns NULL, or the problem's text. */
 static char *take_option(struct report_options *options, int option, const char *value)
 {
 	size_t chosen = 0;
 	char *problem;
-	char *whole;
 	switch (option) {
 	case OPTION_FORMAT:
 		return choose_format(options, value);
@@ -179,10 +196,9 @@ static char *take_option(struct report_options *options, int option, const char 
 			       : xalloc_printf("--min-percent %s: no percentage; use 0 to 100",
 					       value);
 	case OPTION_FILTER:
-		problem = filter_add(&options->filter, value);
-		whole = problem ? xalloc_printf("--filter %s: %s", value, problem) : NULL;
-		free(problem);
-		return whole;
+	case OPTION_FROM:
+	case OPTION_TO:
+		return take_condition(options, option, value);
 	case OPTION_MODE:
 		problem = suggest_choose("call-stack-mode", "mode", modes, value, &chosen);
 		options->mode = (enum call_path_mode)chosen;
@@ -307,17 +323,39 @@ static char *check_states_options(const struct report_options *options)
 	return NULL;
 }
 
+/* Takes the FUNCTION behind the report's name out of the arguments. */
+static char *take_subject(struct report_options *options, int *argc, char **argv, int report)
+{
+	static const char *const with_subject[] = {"callers", NULL};
+	if (!options->report || !is_one_of(options->report, with_subject))
+		return NULL;
+	if (report + 1 >= *argc)
+		return xalloc_printf("%s: its function is missing; use tbreport %s FUNCTION",
+				     options->report, options->report);
+	const char *name = argv[report + 1];
+	for (int i = report + 1; i + 1 < *argc; i++)
+		argv[i] = argv[i + 1];
+	--*argc;
+	char *problem = filter_add_value(&options->subject, FILTER_FUNCTION, name);
+	char *whole = problem ? xalloc_printf("%s %s: %s", options->report, name, problem) : NULL;
+	free(problem);
+	return whole;
+}
+
 /* A report and a result, in either order; or one of them, or none. */
 static char *take_arguments(struct report_options *options, int argc, char **argv,
 			    const char *const *reports)
 {
 	int report =
 		argc > 0 && !is_report(argv[0], reports) && argc > 1 && is_report(argv[1], reports);
-	if (argc > 2)
-		return xalloc_printf("%s: one argument too many; name one result", argv[2]);
 	if (argc > 0 && is_report(argv[report], reports))
 		options->report = argv[report];
-	else if (argc > 1)
+	char *problem = take_subject(options, &argc, argv, report);
+	if (problem)
+		return problem;
+	if (argc > 2)
+		return xalloc_printf("%s: one argument too many; name one result", argv[2]);
+	if (argc > 1 && !options->report)
 		return unknown_report(argv[0], "no such report", reports);
 	if (argc > 1)
 		options->result = argv[1 - report];
@@ -335,7 +373,7 @@ static char *take_arguments(struct report_options *options, int argc, char **arg
 				   "tasks");
 	if (options->with_stacks && (!options->report || strcmp(options->report, "waits") != 0))
 		return xalloc_text("--stacks: only the waits report has it; use tbreport waits");
-	char *problem = check_states_options(options);
+	problem = check_states_options(options);
 	return problem ? problem : check_group(options);
 }
 
@@ -372,4 +410,5 @@ enum report_options_status report_options_parse(int argc, char **argv, const cha
 void report_options_finish(struct report_options *options)
 {
 	filter_finish(&options->filter);
+	filter_finish(&options->subject);
 }

@@ -24,10 +24,11 @@ enum report_group {
 };
 
 struct report_options {
-	const char *report; /* name, NULL: none given */
-	const char *result; /* NULL: none given */
-	const char *event;  /* NULL: none given */
-	const char *output; /* NULL: standard output */
+	const char *report;    /* name, NULL: none given */
+	struct filter subject; /* one condition: the FUNCTION of the report callers; else none */
+	const char *result;    /* NULL: none given */
+	const char *event;     /* NULL: none given */
+	const char *output;    /* NULL: standard output */
 	const struct table_format *format;
 	bool is_page; /* --format html: a page of all reports; format is then text */
 	enum call_path_mode mode;

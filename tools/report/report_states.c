@@ -19,7 +19,8 @@ char *report_refuse_states(const struct report_input *input)
 				     input->path);
 	for (size_t i = 0; i < filter->count; i++) {
 		enum filter_key key = filter->conditions[i].key;
-		if (key == FILTER_MODULE || key == FILTER_FUNCTION || key == FILTER_TASK)
+		if (key == FILTER_MODULE || key == FILTER_FUNCTION || key == FILTER_TASK ||
+		    key == FILTER_STACK)
 			return xalloc_printf("--filter %s=%s: states are of whole threads; use "
 					     "process, pid, thread or tid",
 					     filter_key_name(key), filter->conditions[i].value);

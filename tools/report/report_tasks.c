@@ -282,8 +282,7 @@ static bool take_sample(const struct tally_sample *sample, void *user)
 	uint32_t function = call_path_leaf(&tasks->call_path);
 	const struct span_share shares[] = {{function, sample->cpu_ns},
 					    {FUNCTION_KERNEL, sample->kernel_ns}};
-	if (filter_takes_function(&input->options->filter, functions_at(input->functions, function),
-				  functions_dso_of(input->functions, function)))
+	if (call_path_is_taken(&tasks->call_path, input->functions, &input->options->filter))
 		span_sums_add(tasks->sums, info->pid, info->tid, info->tsc, shares, 2);
 	return true;
 }

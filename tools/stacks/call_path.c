@@ -1,5 +1,6 @@
 #include "tools/stacks/call_path.h"
 
+#include "tools/functions/filter.h"
 #include "tools/functions/functions.h"
 #include "tools/memory/xalloc.h"
 #include "tools/samples/tally.h"
@@ -147,4 +148,26 @@ uint32_t call_path_leaf(const struct call_path *call_path)
 {
 	assert(call_path->count > 0);
 	return call_path->functions[call_path->count - 1];
+}
+
+static bool has_function(const struct call_path *call_path, const struct functions *functions,
+			 const struct filter_condition *condition)
+{
+	size_t i = 0;
+	while (i < call_path->count &&
+	       !filter_takes_on_stack(condition, functions_at(functions, call_path->functions[i])))
+		i++;
+	return i < call_path->count;
+}
+
+bool call_path_is_taken(const struct call_path *call_path, const struct functions *functions,
+			const struct filter *filter)
+{
+	uint32_t leaf = call_path_leaf(call_path);
+	bool takes = filter_takes_function(filter, functions_at(functions, leaf),
+					   functions_dso_of(functions, leaf));
+	for (size_t i = 0; takes && i < filter->count; i++)
+		if (filter->conditions[i].key == FILTER_STACK)
+			takes = has_function(call_path, functions, &filter->conditions[i]);
+	return takes;
 }

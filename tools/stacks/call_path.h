@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct filter;
 struct functions;
 struct profile_reader;
 
@@ -49,6 +50,12 @@ void call_path_add_label(struct call_path *call_path, uint32_t function, bool al
 /* "LEAF < CALLER < ..." of at most so many functions, for the caller to free. */
 char *call_path_text(const struct call_path *call_path, const struct functions *functions,
 		     size_t most);
+
+/* The filter's conditions on functions, of the leaf and of the stack: of functions that the path
+ * has.
+ */
+bool call_path_is_taken(const struct call_path *call_path, const struct functions *functions,
+			const struct filter *filter);
 
 /* The function owning the time of a sample with this path. */
 uint32_t call_path_leaf(const struct call_path *call_path);

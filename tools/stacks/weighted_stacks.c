@@ -29,8 +29,7 @@ static void make_path(struct weighted_stacks *stacks)
 static bool takes_entry(const struct weighted_stacks *stacks)
 {
 	return stacks->entry->label ||
-	       filter_takes_function(stacks->filter, functions_at(stacks->functions, stacks->leaf),
-				     functions_dso_of(stacks->functions, stacks->leaf));
+	       call_path_is_taken(&stacks->call_path, stacks->functions, stacks->filter);
 }
 
 /* Where entries of the node belong; those without one come last. */
@@ -162,9 +161,7 @@ static bool takes_stack(struct visit *visit, uint32_t node, uint32_t state)
 		return true;
 	call_path_of_stack(&visit->call_path, stacks->reader, stacks->functions, node, state,
 			   stacks->mode);
-	uint32_t leaf = call_path_leaf(&visit->call_path);
-	return filter_takes_function(stacks->filter, functions_at(stacks->functions, leaf),
-				     functions_dso_of(stacks->functions, leaf));
+	return call_path_is_taken(&visit->call_path, stacks->functions, stacks->filter);
 }
 
 /* What is due of the thread's time in the kernel, with the sample's. */

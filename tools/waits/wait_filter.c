@@ -67,13 +67,41 @@ static bool takes_task(const struct wait_filter *waits, const struct profile_wai
 	return task_filter_takes(waits->tasks, &moment);
 }
 
+/* Parents have smaller numbers than children: the walk ends. */
+static bool is_on_stack(const struct profile_reader *reader, const struct functions *functions,
+			const struct filter_condition *condition, uint32_t node)
+{
+	for (; node != 0 && node != PROFILE_NONE;
+	     node = profile_reader_node(reader, node)->parent) {
+		uint32_t count = 0;
+		const uint32_t *of_frame =
+			functions_of_frame(functions, profile_reader_node(reader, node)->frame,
+					   &count);
+		for (uint32_t i = 0; i < count; i++)
+			if (filter_takes_on_stack(condition, functions_at(functions, of_frame[i])))
+				return true;
+	}
+	return false;
+}
+
+bool wait_filter_takes_functions(const struct profile_reader *reader,
+				 const struct functions *functions, const struct filter *filter,
+				 uint32_t node, uint32_t function)
+{
+	bool takes = filter_takes_function(filter, functions_at(functions, function),
+					   functions_dso_of(functions, function));
+	for (size_t i = 0; takes && i < filter->count; i++)
+		if (filter->conditions[i].key == FILTER_STACK)
+			takes = is_on_stack(reader, functions, &filter->conditions[i], node);
+	return takes;
+}
+
 static bool takes_function(const struct wait_filter *waits, uint32_t node)
 {
 	if (!waits->sites)
 		return true;
-	uint32_t function = wait_site_of(waits->sites, node).function;
-	return filter_takes_function(waits->filter, functions_at(waits->functions, function),
-				     functions_dso_of(waits->functions, function));
+	return wait_filter_takes_functions(waits->reader, waits->functions, waits->filter, node,
+					   wait_site_of(waits->sites, node).function);
 }
 
 bool wait_filter_takes(const struct wait_filter *waits, const struct profile_wait_info *info)

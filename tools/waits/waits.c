@@ -120,15 +120,15 @@ static bool collect_wait(const struct profile_wait_info *info, void *user)
 	return true;
 }
 
-/* The conditions on functions are those of the function that waits. */
-static void drop_functions(struct waits *waits, const struct functions *functions,
-			   const struct filter *filter)
+/* The conditions on functions are those of the function that waits, and of its stack. */
+static void drop_functions(struct waits *waits, const struct profile_reader *reader,
+			   const struct functions *functions, const struct filter *filter)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < waits->count; i++) {
 		const struct waits_entry *entry = &waits->entries[i];
-		if (filter_takes_function(filter, functions_at(functions, entry->function),
-					  functions_dso_of(functions, entry->function))) {
+		if (wait_filter_takes_functions(reader, functions, filter, entry->node,
+						entry->function)) {
 			waits_sum_add(&waits->sum, &entry->sum);
 			waits->entries[kept++] = *entry;
 		}
@@ -154,7 +154,7 @@ TBRW_U32 result_waits_collect(struct waits *waits, struct profile_reader *reader
 		code = profile_reader_each_wait(reader, collect_wait, &collecting);
 	if (code == VT_SUCCESS) {
 		wait_items_name(waits, reader, functions);
-		drop_functions(waits, functions, filter);
+		drop_functions(waits, reader, functions, filter);
 	}
 	wait_filter_finish(&collecting.filter);
 	poor_time_finish(&collecting.poor);

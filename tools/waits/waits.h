@@ -107,6 +107,12 @@ void wait_filter_finish(struct wait_filter *waits);
  * that waits. */
 bool wait_filter_takes(const struct wait_filter *waits, const struct profile_wait_info *info);
 
+/* The filter's conditions on functions: of the one that waits, and of all in the stack of `node`.
+ */
+bool wait_filter_takes_functions(const struct profile_reader *reader,
+				 const struct functions *functions, const struct filter *filter,
+				 uint32_t node, uint32_t function);
+
 /* What of the time from start_ns on lies in the filter's part of the run. */
 struct wait_stretch wait_filter_cut(const struct wait_filter *waits, uint64_t start_ns,
 				    uint64_t length_ns);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char *const names[] = {"summary", "hotspots",    "top-down", "bottom-up", "quality",
-				    "waits",   "utilization", "timeline", NULL};
+				    "waits",   "utilization", "timeline", "callers",   NULL};
 
 static enum report_options_status parse(struct report_options *options, char **problem,
 					const char *arguments)
@@ -65,6 +65,53 @@ START_TEST(test_options)
 END_TEST
 
 /* A report and a result, in either order. */
+START_TEST(test_subject)
+{
+	static const char *const good[] = {"callers work", "callers --limit 3 work r001hs",
+					   "r001hs callers work"};
+	struct report_options options;
+	char *problem;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		ck_assert_int_eq(parse(&options, &problem, good[i]), REPORT_OPTIONS_RUN);
+		ck_assert_str_eq(options.report, "callers");
+		ck_assert_uint_eq(options.subject.count, 1);
+		ck_assert_str_eq(options.subject.conditions[0].value, "work");
+		if (i > 0)
+			ck_assert_str_eq(options.result, "r001hs");
+		report_options_finish(&options);
+	}
+	ck_assert_int_eq(parse(&options, &problem, "callers"), REPORT_OPTIONS_BAD);
+	ck_assert_str_eq(problem,
+			 "callers: its function is missing; use tbreport callers FUNCTION");
+	free(problem);
+	ck_assert_int_eq(parse(&options, &problem, "callers work r001hs r002hs"),
+			 REPORT_OPTIONS_BAD);
+	ck_assert_str_eq(problem, "r002hs: one argument too many; name one result");
+	free(problem);
+	report_options_finish(&options);
+	ck_assert_int_eq(parse(&options, &problem, "callers ~( r001hs"), REPORT_OPTIONS_BAD);
+	ck_assert_ptr_nonnull(strstr(problem, "callers ~(: no POSIX extended regular expression"));
+	free(problem);
+}
+END_TEST
+
+START_TEST(test_part_of_the_run)
+{
+	struct report_options options;
+	char *problem;
+	ck_assert_int_eq(parse(&options, &problem, "hotspots --from 1.5s --to 3s"),
+			 REPORT_OPTIONS_RUN);
+	ck_assert_uint_eq(options.filter.from_ns, 1500000000);
+	ck_assert_uint_eq(options.filter.to_ns, 3000000000);
+	report_options_finish(&options);
+	ck_assert_int_eq(parse(&options, &problem, "hotspots --from 3s --to 1500ms"),
+			 REPORT_OPTIONS_BAD);
+	ck_assert_str_eq(problem, "--to 1500ms: no time is left; the end must lie behind the "
+				  "beginning");
+	free(problem);
+}
+END_TEST
+
 START_TEST(test_argument_order)
 {
 	struct report_options options;
@@ -262,6 +309,8 @@ int main(void)
 	TCase *cases = tcase_create("all");
 	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, test_options);
+	tcase_add_test(cases, test_subject);
+	tcase_add_test(cases, test_part_of_the_run);
 	tcase_add_test(cases, test_argument_order);
 	tcase_add_test(cases, test_bad_options);
 	tcase_add_test(cases, test_groups_of_waits);

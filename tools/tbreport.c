@@ -1,6 +1,7 @@
 /* tbreport: shows a result. */
 #include "tools/cli/arguments.h"
 #include "tools/cli/output.h"
+#include "tools/diff/report_diff.h"
 #include "tools/memory/xalloc.h"
 #include "tools/page/page.h"
 #include "tools/report/report.h"
@@ -43,6 +44,7 @@ static const struct report reports[] = {
 	 TALLY_BY_THREAD, .print = report_tasks_print, .explain = report_explain_tasks},
 	{"counters", "imported counters: values by process and thread", 0,
 	 .print = report_counters_print, .explain = report_explain_counters},
+	{.name = "diff", .what = "what differs between results, and whether by more than chance"},
 	{"quality", "how complete the stacks are, by module and thread, and what would help",
 	 TALLY_BY_THREAD | TALLY_BY_REASON, .print = report_quality_print},
 };
@@ -83,6 +85,8 @@ static void print_help(void)
 {
 	puts("Usage: tbreport [REPORT] [options] [RESULT]\n"
 	     "       tbreport callers FUNCTION [options] [RESULT]\n"
+	     "       tbreport diff [options] BASE RESULT [RESULT...]\n"
+	     "       tbreport diff [options] --base BASE... RESULT...\n"
 	     "Shows RESULT, a result directory or its tb5 file; without one, the newest result in\n"
 	     "the current directory.\n\n"
 	     "Reports:");
@@ -97,10 +101,13 @@ static void print_help(void)
 	     "  --limit N              only the N heaviest rows\n"
 	     "  --min-percent N        only rows with that share of the CPU time, or more\n"
 	     "                         (default: 0.1 in call trees on a terminal, else 0);\n"
-	     "                         not for summary, quality, tasks, counters, utilization\n"
-	     "                         and timeline\n"
+	     "                         not for summary, quality, tasks, counters, utilization,\n"
+	     "                         timeline and diff\n"
 	     "  --width N              columns of text (default: the terminal's; no limit in a "
 	     "pipe)\n"
+	     "  --base RESULT          for diff: a result of the first side; repeated: several "
+	     "runs\n"
+	     "  --fail-above N%        for diff: exit status 3 if something is slower by more\n"
 	     "  --filter KEY=VALUE     only samples of this process, pid, thread, tid, module or\n"
 	     "                         function (of the code itself, not its callers), with\n"
 	     "                         this function anywhere in the stack (stack=), or inside\n"
@@ -111,7 +118,8 @@ static void print_help(void)
 	     "  --inline on|off        inlined functions on their own (default) or as their "
 	     "callers\n"
 	     "  --group-by function|module|process|pid|thread|source-file    for hotspots;\n"
-	     "             object|function|thread|waker|type                 for waits\n"
+	     "             object|function|thread|waker|type                 for waits;\n"
+	     "             function|module|thread|stack                      for diff\n"
 	     "  --event NAME           samples of this event, where the result has several\n"
 	     "  --stacks               for waits: where threads wait, and are woken, from the\n"
 	     "                         leaf up\n"
@@ -218,6 +226,8 @@ static int find_and_show(const struct report_options *options, const char *const
 	if (options->is_page)
 		report = &page_report;
 	char *path = NULL;
+	if (options->run_count > 0)
+		return report_diff_run(options);
 	char *doubt = report_options_doubt(options, names);
 	int status = arguments_find_result(options->result, doubt, &path);
 	if (status == 0)

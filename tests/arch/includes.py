@@ -150,6 +150,7 @@ ROOMS = {
         'table': 'memory terminal csv',
         'waits': 'memory text functions samples states',
         'report': 'memory text functions intervals samples states stacks table waits',
+        'diff': 'memory text terminal cli names functions samples stacks table report',
         'collection': 'memory states samples table report',
         'json': 'memory',
         'perf_data': 'memory',
@@ -171,7 +172,7 @@ ROOMS = {
         'external': 'memory text terminal',
         'convert': 'memory text terminal cli names symbols modules functions samples stacks waits export csv_export formats import import_stacks perf_import external',
         'tb5': 'memory text terminal cli',
-        '': 'memory text terminal cli stacks report page formats convert',
+        '': 'memory text terminal cli stacks report diff page formats convert',
     },
 }
 ROOM_FILES_MAX = 25

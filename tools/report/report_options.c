@@ -12,6 +12,8 @@ enum {
 	OPTION_LIMIT,
 	OPTION_WIDTH,
 	OPTION_MIN_PERCENT,
+	OPTION_BASE,
+	OPTION_FAIL_ABOVE,
 	OPTION_FILTER,
 	OPTION_FROM,
 	OPTION_TO,
@@ -33,6 +35,8 @@ static const struct option long_options[] = {
 	{"limit", required_argument, NULL, OPTION_LIMIT},
 	{"width", required_argument, NULL, OPTION_WIDTH},
 	{"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
+	{"base", required_argument, NULL, OPTION_BASE},
+	{"fail-above", required_argument, NULL, OPTION_FAIL_ABOVE},
 	{"filter", required_argument, NULL, OPTION_FILTER},
 	{"from", required_argument, NULL, OPTION_FROM},
 	{"to", required_argument, NULL, OPTION_TO},
@@ -60,11 +64,17 @@ static const char *const modes[] = {
 };
 
 static const char *const groups[] = {
-	[REPORT_GROUP_FUNCTION] = "function", [REPORT_GROUP_MODULE] = "module",
-	[REPORT_GROUP_PROCESS] = "process",   [REPORT_GROUP_PID] = "pid",
-	[REPORT_GROUP_THREAD] = "thread",     [REPORT_GROUP_SOURCE_FILE] = "source-file",
-	[REPORT_GROUP_OBJECT] = "object",     [REPORT_GROUP_WAKER] = "waker",
-	[REPORT_GROUP_TYPE] = "type",         NULL,
+	[REPORT_GROUP_FUNCTION] = "function",
+	[REPORT_GROUP_MODULE] = "module",
+	[REPORT_GROUP_PROCESS] = "process",
+	[REPORT_GROUP_PID] = "pid",
+	[REPORT_GROUP_THREAD] = "thread",
+	[REPORT_GROUP_SOURCE_FILE] = "source-file",
+	[REPORT_GROUP_OBJECT] = "object",
+	[REPORT_GROUP_WAKER] = "waker",
+	[REPORT_GROUP_TYPE] = "type",
+	[REPORT_GROUP_STACK] = "stack",
+	NULL,
 };
 
 static const char *const levels[] = {[false] = "cpus", [true] = "threads", NULL};
@@ -171,6 +181,27 @@ static char *take_condition(struct report_options *options, int option, const ch
 	return whole;
 }
 
+static void add_run(struct report_options *options, const char *result)
+{
+	options->runs =
+		xalloc_resize(options->runs, options->run_count + 1, sizeof(*options->runs));
+	options->runs[options->run_count++] = result;
+}
+
+/* Takes an option of the report diff. Likewise. */
+static char *take_diff_option(struct report_options *options, int option, const char *value)
+{
+	if (option == OPTION_BASE) {
+		add_run(options, value);
+		options->base_count++;
+		return NULL;
+	}
+	options->has_fail_above = parse_percent(value, &options->fail_above);
+	return options->has_fail_above
+		       ? NULL
+		       : xalloc_printf("--fail-above %s: no percentage; use 0 to 100", value);
+}
+
 /* Takes an option's value. Returns NULL, or the problem's text. */
 static char *take_option(struct report_options *options, int option, const char *value)
 {
@@ -195,6 +226,9 @@ static char *take_option(struct report_options *options, int option, const char 
 			       ? NULL
 			       : xalloc_printf("--min-percent %s: no percentage; use 0 to 100",
 					       value);
+	case OPTION_BASE:
+	case OPTION_FAIL_ABOVE:
+		return take_diff_option(options, option, value);
 	case OPTION_FILTER:
 	case OPTION_FROM:
 	case OPTION_TO:
@@ -258,8 +292,8 @@ char *report_options_doubt(const struct report_options *options, const char *con
 /* Whether --min-percent can leave rows out; NULL: the summary. */
 static bool has_shares(const char *report)
 {
-	static const char *const without[] = {"summary",  "quality",     "tasks",
-					      "counters", "utilization", "timeline"};
+	static const char *const without[] = {"summary",     "quality",  "tasks", "counters",
+					      "utilization", "timeline", "diff"};
 	for (size_t i = 0; report && i < sizeof(without) / sizeof(without[0]); i++)
 		if (strcmp(report, without[i]) == 0)
 			return false;
@@ -275,6 +309,7 @@ static const struct {
 } grouped[] = {
 	{"hotspots",
 	 HAS(FUNCTION) | HAS(MODULE) | HAS(PROCESS) | HAS(PID) | HAS(THREAD) | HAS(SOURCE_FILE)},
+	{"diff", HAS(FUNCTION) | HAS(MODULE) | HAS(THREAD) | HAS(STACK)},
 	{"waits", HAS(OBJECT) | HAS(FUNCTION) | HAS(THREAD) | HAS(WAKER) | HAS(TYPE)},
 };
 
@@ -342,6 +377,31 @@ static char *take_subject(struct report_options *options, int *argc, char **argv
 	return whole;
 }
 
+static bool is_diff(const struct report_options *options)
+{
+	return options->report && strcmp(options->report, "diff") == 0;
+}
+
+/* Takes the results of the report diff, all arguments but its name. */
+static char *take_runs(struct report_options *options, int argc, char **argv, int report)
+{
+	if (!is_diff(options) && (options->base_count > 0 || options->has_fail_above))
+		return xalloc_text("--base, --fail-above: only the report diff has them; use "
+				   "tbreport diff");
+	if (!is_diff(options))
+		return NULL;
+	for (int i = 0; i < argc; i++)
+		if (i != report)
+			add_run(options, argv[i]);
+	if (options->run_count - options->base_count < (options->base_count > 0 ? 1 : 2))
+		return xalloc_text("diff: a result is missing; use tbreport diff BASE RESULT, or "
+				   "--base BASE ... RESULT ...");
+	if (options->has_fail_above && options->base_count == 0 && options->run_count > 2)
+		return xalloc_text("--fail-above: needs two sides; name those of the first with "
+				   "--base");
+	return NULL;
+}
+
 /* A report and a result, in either order; or one of them, or none. */
 static char *take_arguments(struct report_options *options, int argc, char **argv,
 			    const char *const *reports)
@@ -351,13 +411,17 @@ static char *take_arguments(struct report_options *options, int argc, char **arg
 	if (argc > 0 && is_report(argv[report], reports))
 		options->report = argv[report];
 	char *problem = take_subject(options, &argc, argv, report);
+	if (!problem)
+		problem = take_runs(options, argc, argv, report);
 	if (problem)
 		return problem;
-	if (argc > 2)
+	if (argc > 2 && !is_diff(options))
 		return xalloc_printf("%s: one argument too many; name one result", argv[2]);
 	if (argc > 1 && !options->report)
 		return unknown_report(argv[0], "no such report", reports);
-	if (argc > 1)
+	if (is_diff(options))
+		options->result = NULL;
+	else if (argc > 1)
 		options->result = argv[1 - report];
 	else if (argc > 0 && !options->report)
 		options->result = argv[0];
@@ -366,8 +430,8 @@ static char *take_arguments(struct report_options *options, int argc, char **arg
 				     options->report);
 	if (options->has_least_share && !has_shares(options->report))
 		return xalloc_text(
-			"--min-percent: summary, quality, tasks, counters, utilization and "
-			"timeline have rows of any share; use --limit, or another report");
+			"--min-percent: summary, quality, tasks, counters, utilization, "
+			"timeline and diff have rows of any share; use --limit, or another report");
 	if (options->has_threshold && (!options->report || strcmp(options->report, "tasks") != 0))
 		return xalloc_text("--slower-than: only the tasks report has it; use tbreport "
 				   "tasks");
@@ -411,4 +475,6 @@ void report_options_finish(struct report_options *options)
 {
 	filter_finish(&options->filter);
 	filter_finish(&options->subject);
+	free(options->runs);
+	options->runs = NULL;
 }

@@ -20,6 +20,7 @@ enum report_group {
 	REPORT_GROUP_OBJECT, /* that threads waited for */
 	REPORT_GROUP_WAKER,  /* function that ended waits */
 	REPORT_GROUP_TYPE,   /* of the object */
+	REPORT_GROUP_STACK,  /* of functions */
 	REPORT_GROUP_COUNT
 };
 
@@ -27,8 +28,15 @@ struct report_options {
 	const char *report;    /* name, NULL: none given */
 	struct filter subject; /* one condition: the FUNCTION of the report callers; else none */
 	const char *result;    /* NULL: none given */
-	const char *event;     /* NULL: none given */
-	const char *output;    /* NULL: standard output */
+	/* Of the report diff: the results compared, the bases first; else none. The array is the
+	 * options'. */
+	const char **runs;
+	size_t run_count;
+	size_t base_count; /* given with --base; 0: none */
+	bool has_fail_above;
+	uint32_t fail_above; /* parts of 10^6 */
+	const char *event;   /* NULL: none given */
+	const char *output;  /* NULL: standard output */
 	const struct table_format *format;
 	bool is_page; /* --format html: a page of all reports; format is then text */
 	enum call_path_mode mode;

@@ -91,6 +91,15 @@ static void write_real(uint64_t bits, char number[TABLE_NUMBER_SIZE])
 		snprintf(number, TABLE_NUMBER_SIZE, "%.17g", value);
 }
 
+/* With six decimals, of what is in 10^-6. */
+static void write_signed(uint64_t number, uint64_t unit, char text[TABLE_NUMBER_SIZE])
+{
+	bool is_negative = (int64_t)number < 0;
+	uint64_t value = ((is_negative ? -number : number) + unit / 2) / unit;
+	snprintf(text, TABLE_NUMBER_SIZE, "%s%" PRIu64 ".%06" PRIu64,
+		 is_negative && value > 0 ? "-" : "", value / 1000000, value % 1000000);
+}
+
 /* In us, cut off. */
 static void write_time(const struct table_cell *cell, char number[TABLE_NUMBER_SIZE])
 {
@@ -121,6 +130,8 @@ void table_number(enum table_kind kind, const struct table_cell *cell,
 	else if (kind == TABLE_DURATION)
 		snprintf(number, TABLE_NUMBER_SIZE, "%" PRIu64 ".%09" PRIu64, value / 1000000000,
 			 value % 1000000000);
+	else if (kind == TABLE_DIFFERENCE || kind == TABLE_CHANGE)
+		write_signed(value, kind == TABLE_CHANGE ? 1 : 1000, number);
 	else if (kind == TABLE_REAL)
 		write_real(value, number);
 	else if (kind == TABLE_TIME)

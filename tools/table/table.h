@@ -14,10 +14,12 @@ enum table_kind {
 	TABLE_NAME,    /* text, shortened first */
 	TABLE_SECONDS, /* number: ns */
 	TABLE_COUNT,
-	TABLE_ID,    /* a number that is a name */
-	TABLE_SHARE, /* number: parts of 10^6 */
-	TABLE_ERROR, /* likewise, shown in percent points under "+-"; text: a mark in front, or
-			NULL. A column without errors is not shown */
+	TABLE_DIFFERENCE, /* number: ns as int64_t, with a sign; data as TABLE_SECONDS */
+	TABLE_CHANGE,     /* number: parts of 10^6 likewise, shown in percent */
+	TABLE_ID,         /* a number that is a name */
+	TABLE_SHARE,      /* number: parts of 10^6 */
+	TABLE_ERROR,      /* likewise, shown in percent points under "+-"; text: a mark in front, or
+			     NULL. A column without errors is not shown */
 	TABLE_ADDRESS,
 	TABLE_DURATION, /* number: ns; text has a unit that fits, data seconds to the ns */
 	TABLE_REAL,     /* number: the bits of a double (table_set_real) */

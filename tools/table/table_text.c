@@ -121,6 +121,13 @@ static void print_number(enum table_kind kind, const struct table_cell *cell,
 	case TABLE_SHARE:
 		snprintf(number, TABLE_NUMBER_SIZE, "%.1f %%", (double)cell->number / 1e4);
 		break;
+	case TABLE_DIFFERENCE:
+		snprintf(number, TABLE_NUMBER_SIZE, "%+.3f s", (double)(int64_t)cell->number / 1e9);
+		break;
+	case TABLE_CHANGE:
+		snprintf(number, TABLE_NUMBER_SIZE, "%+.1f %%",
+			 (double)(int64_t)cell->number / 1e4);
+		break;
 	case TABLE_REAL:
 		table_number(kind, cell, number);
 		snprintf(number, TABLE_NUMBER_SIZE, "%.6g", strtod(number, NULL));

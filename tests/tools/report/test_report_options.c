@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {"summary", "hotspots",    "top-down", "bottom-up", "quality",
-				    "waits",   "utilization", "timeline", "callers",   NULL};
+static const char *const names[] = {"summary", "hotspots", "top-down",    "bottom-up",
+				    "quality", "waits",    "utilization", "timeline",
+				    "callers", "diff",     NULL};
 
 static enum report_options_status parse(struct report_options *options, char **problem,
 					const char *arguments)
@@ -92,6 +93,43 @@ START_TEST(test_subject)
 	ck_assert_int_eq(parse(&options, &problem, "callers ~( r001hs"), REPORT_OPTIONS_BAD);
 	ck_assert_ptr_nonnull(strstr(problem, "callers ~(: no POSIX extended regular expression"));
 	free(problem);
+}
+END_TEST
+
+START_TEST(test_diff)
+{
+	static const struct {
+		const char *arguments;
+		const char *problem;
+	} bad[] = {
+		{"diff", "diff: a result is missing; use tbreport diff BASE RESULT, or --base BASE "
+			 "... RESULT ..."},
+		{"diff r001hs", "diff: a result is missing; use tbreport diff BASE RESULT, or "
+				"--base BASE ... RESULT ..."},
+		{"diff a b c --fail-above 5",
+		 "--fail-above: needs two sides; name those of the first with --base"},
+		{"diff a b --fail-above x", "--fail-above x: no percentage; use 0 to 100"},
+		{"hotspots a --base b",
+		 "--base, --fail-above: only the report diff has them; use tbreport diff"},
+		{"diff a b --group-by pid", "--group-by pid: not of this report; use tbreport "
+					    "hotspots"},
+	};
+	struct report_options options;
+	char *problem;
+	ck_assert_int_eq(parse(&options, &problem, "diff a b --base c --fail-above 5% --base d"),
+			 REPORT_OPTIONS_RUN);
+	ck_assert_uint_eq(options.run_count, 4);
+	ck_assert_uint_eq(options.base_count, 2);
+	ck_assert_str_eq(options.runs[0], "c");
+	ck_assert_str_eq(options.runs[3], "b");
+	ck_assert_uint_eq(options.fail_above, 50000);
+	report_options_finish(&options);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		ck_assert_int_eq(parse(&options, &problem, bad[i].arguments), REPORT_OPTIONS_BAD);
+		ck_assert_str_eq(problem, bad[i].problem);
+		free(problem);
+		report_options_finish(&options);
+	}
 }
 END_TEST
 
@@ -256,8 +294,9 @@ START_TEST(test_least_share)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		ck_assert_int_eq(parse(&options, &problem, bad[i]), REPORT_OPTIONS_BAD);
 		ck_assert_str_eq(problem,
-				 "--min-percent: summary, quality, tasks, counters, utilization "
-				 "and timeline have rows of any share; use --limit, or another "
+				 "--min-percent: summary, quality, tasks, counters, utilization, "
+				 "timeline and diff have rows of any share; use --limit, or "
+				 "another "
 				 "report");
 		free(problem);
 	}
@@ -310,6 +349,7 @@ int main(void)
 	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, test_options);
 	tcase_add_test(cases, test_subject);
+	tcase_add_test(cases, test_diff);
 	tcase_add_test(cases, test_part_of_the_run);
 	tcase_add_test(cases, test_argument_order);
 	tcase_add_test(cases, test_bad_options);

@@ -216,7 +216,8 @@ static bool is_small(const struct comparison *comparison, const struct compariso
 {
 	double most_ns = fmax(row->base_ns, row->new_ns / comparison->factor);
 	double beyond_ns = most_ns * -expm1(-fabs(row->change));
-	return beyond_ns < COMPARISON_LEAST_PART * comparison->total.base_ns;
+	return beyond_ns <
+	       fmax(COMPARISON_LEAST_PART * comparison->total.base_ns, COMPARISON_LEAST_NS);
 }
 
 /* tests: the number of rows tested at once. */

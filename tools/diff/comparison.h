@@ -24,9 +24,10 @@
 
 /* Differences up to this one are not told from other places of code and data in memory. */
 #define COMPARISON_LEAST 0.01
-/* Nor are those of less than so much of the base's time: a program's start takes another time when
- * its files were just read. */
+/* Nor are those of less than so much of the base's time, or so much time: a program's start takes
+ * some ms longer when its files were not read lately. */
 #define COMPARISON_LEAST_PART 0.005
+#define COMPARISON_LEAST_NS   20e6
 /* Of comparisons without any difference, at most so many name one. */
 #define COMPARISON_RISK 0.001
 /* Logarithms of fewer samples are no longer close to normal. */

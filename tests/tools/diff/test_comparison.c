@@ -14,7 +14,7 @@ struct program {
 	double ms[ROWS]; /* CPU time of each function */
 };
 
-static const struct program plain = {{450, 250, 200, 99, 1}};
+static const struct program plain = {{4500, 2500, 2000, 990, 10}};
 
 struct made {
 	struct draws_part parts[ROWS][RUNS_MAX]; /* of so many runs as `runs` */
@@ -140,16 +140,16 @@ START_TEST(test_runs_that_vary)
 }
 END_TEST
 
-/* What begins a program takes another time when its files were just read: 1 ms more or less of a
- * second is no difference, however sure. */
+/* What begins a program takes another time when its files were just read: 30 ms more or less of
+ * ten seconds are no difference, however sure. */
 START_TEST(test_small_part)
 {
 	struct program slower = plain;
 	int others;
-	slower.ms[4] = 4;
+	slower.ms[4] = 40;
 	ck_assert_int_eq(count_verdicts(&slower, 1, 1e6, 0, 4, COMPARISON_SLOWER, &others), 0);
 	ck_assert_int_eq(others, 0);
-	slower.ms[4] = 8;
+	slower.ms[4] = 80;
 	ck_assert_int_eq(count_verdicts(&slower, 1, 1e6, 0, 4, COMPARISON_SLOWER, &others), TRIES);
 }
 END_TEST
@@ -188,7 +188,7 @@ START_TEST(test_slower_program)
 		add_run(&made, &program, 1e5, 0, seed);
 		for (size_t i = 0; i < ROWS; i++) /* the time without the machine's speed */
 			made.parts[i][run].cpu_ns = (uint64_t)(program.ms[i] * MS);
-		made.totals[run].cpu_ns = (uint64_t)(1000 * means[run] * MS);
+		made.totals[run].cpu_ns = (uint64_t)(10000 * means[run] * MS);
 	}
 	compare(&comparison, &made, 3);
 	ck_assert_int_eq(comparison.total.verdict, COMPARISON_SLOWER);

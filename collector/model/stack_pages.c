@@ -2,6 +2,7 @@
 
 #include "collector/image/maps.h"
 #include "collector/machine/clock.h"
+#include "collector/model/process.h"
 #include "collector/proc/asker.h"
 #include <fcntl.h>
 #include <stdio.h>

@@ -9,11 +9,12 @@
 #ifndef COLLECTOR_MODEL_STACK_PAGES_H
 #define COLLECTOR_MODEL_STACK_PAGES_H
 
-#include "collector/model/process.h"
 #include "profile/profile.h"
 #include "unwind/unwind.h"
 #include <stdbool.h>
 #include <stdint.h>
+
+struct process;
 
 /* The mapping of a thread's stack, as last seen, and why a copy of it ended; zeros before. */
 struct stack_mapping {

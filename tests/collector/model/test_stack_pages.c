@@ -1,6 +1,7 @@
 /* Pages that a copy of a stack lacks: read where nobody has them, and never so that the target
  * takes more memory. The target is this program, and its stack a mapping of its own. */
 #include "collector/machine/clock.h"
+#include "collector/model/process.h"
 #include "collector/model/stack_pages.h"
 #include "tests/support/suite.h"
 #include <check.h>

@@ -19,7 +19,7 @@ static void teardown(void)
 
 static void note(uint64_t time_ns, uint32_t tid, enum record_switch_kind kind)
 {
-	struct record_switch found = {time_ns, 10, tid, kind};
+	struct record_switch found = {time_ns, 10, tid, kind, 0};
 	blocked_note(&blocked, &found);
 }
 

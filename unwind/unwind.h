@@ -178,6 +178,14 @@ uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff);
 /* Whether rva lies in the module's variables: its writable segments, as loaded. */
 bool uw_module_has_data(const struct uw_module *module, uint64_t rva);
 
+/* Reads the target's memory, for code in no file. */
+struct uw_code_reader {
+	void *context; /* first argument of the call */
+	/* Copies size bytes at address, or as many of the first ones as can be read; returns their
+	 * number. Called in walks, a few times for a page with code at most. */
+	size_t (*read)(void *context, uint64_t address, void *bytes, size_t size);
+};
+
 /* An empty address space for code of the given machine. NULL: out of memory. */
 struct uw_space *uw_space_create(enum uw_arch arch);
 
@@ -206,6 +214,11 @@ int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t 
 
 /* Removes [start, end) from the space, splitting mappings as needed. Same errors. */
 int uw_space_unmap(struct uw_space *space, uint64_t start, uint64_t end);
+
+/* Has code of mappings without a module read from the target, which lives as long as the space, or
+ * until reads fail; its bytes may change at any time. NULL: such code is not read. Clones and
+ * siblings do not inherit the reader. Out of memory: code is not read. */
+void uw_space_set_reader(struct uw_space *space, const struct uw_code_reader *reader);
 
 /* Looks ip up; false: ip is in no mapping. */
 bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uint64_t *rva);

@@ -27,9 +27,18 @@ struct process *process_create(const struct process_context *context, uint32_t p
 	process->context = context;
 	process->pid = pid;
 	process->start_ns = start_ns;
+	process->memory = (struct code_memory){.pid = pid, .asker = context->asker};
 	process->owner = context->is_recorded ? ASKER_NO_OWNER : asker_find_owner(pid);
 	process_rename(process, name);
 	return process;
+}
+
+/* Code of a recording's processes is nowhere to be read. */
+static void read_code_of(struct process *process, struct uw_space *space)
+{
+	const struct uw_code_reader reader = {&process->memory, code_memory_read};
+	if (space && !process->context->is_recorded)
+		uw_space_set_reader(space, &reader);
 }
 
 struct process *process_fork(const struct process *parent, uint32_t pid, uint64_t time_ns)
@@ -47,8 +56,10 @@ struct process *process_fork(const struct process *parent, uint32_t pid, uint64_
 		m->load_ns = time_ns;
 	/* A failed clone is made when needed. */
 	for (int i = 0; i < PROCESS_WIDTHS; i++)
-		if (parent->spaces[i])
+		if (parent->spaces[i]) {
 			child->spaces[i] = uw_space_clone(parent->spaces[i]);
+			read_code_of(child, child->spaces[i]);
+		}
 	child->main_image = parent->main_image;
 	child->stale = parent->stale || parent->unread;
 	child->unread = parent->unread;
@@ -123,6 +134,7 @@ static void clear(struct process *process)
 	process->any_written = false;
 	process->stale = process->unread = false;
 	process->read_ns = 0;
+	process->memory.is_refused = false;
 	destroy_spaces(process);
 }
 
@@ -472,6 +484,7 @@ struct uw_space *process_space(struct process *process, bool is_32bit)
 		uw_space_destroy(space);
 		space = NULL;
 	}
+	read_code_of(process, space);
 	*kept = space;
 	return space;
 }

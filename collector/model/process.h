@@ -9,6 +9,7 @@
 #ifndef COLLECTOR_MODEL_PROCESS_H
 #define COLLECTOR_MODEL_PROCESS_H
 
+#include "collector/model/code_memory.h"
 #include "collector/model/mapping.h"
 #include "collector/perf/record.h"
 #include "unwind/unwind.h"
@@ -39,6 +40,7 @@ struct process {
 	struct ranges mappings;
 	struct uw_space *spaces[PROCESS_WIDTHS]; /* of 64-bit and of 32-bit code; NULL until its
 						  * first walk */
+	struct code_memory memory;               /* through which they read generated code */
 	uint32_t owner;           /* effective user when last seen, ASKER_NO_OWNER: never */
 	uint32_t main_image;      /* the program's; 0: not known yet */
 	uint32_t anonymous_image; /* of its anonymous code; 0: not known yet */

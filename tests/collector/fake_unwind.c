@@ -32,6 +32,12 @@ struct uw_space *uw_space_clone(struct uw_space *space)
 	return &the_space;
 }
 
+void uw_space_set_reader(struct uw_space *space, const struct uw_code_reader *reader)
+{
+	ck_assert_ptr_eq(space, &the_space);
+	ck_assert_ptr_nonnull(reader->read);
+}
+
 void uw_space_destroy(struct uw_space *space)
 {
 	ck_assert(space == NULL || space == &the_space);

@@ -1,6 +1,7 @@
 /* Stands in for unwind/analysis/ in static programs: Debian has no static Zydis. No function has
  * rows. */
 #include "unwind/analysis/analysis.h"
+#include "unwind/analysis/way_out.h"
 #include <errno.h>
 
 struct uw_analysis *uw_analysis_run(const struct uw_analysis_source *source, uint64_t start)
@@ -114,5 +115,19 @@ bool uw_analysis_ahead(const struct uw_analysis_source *source, uint64_t address
 	(void)is_behind_call;
 	(void)row;
 	(void)steps;
+	return false;
+}
+
+bool uw_way_out_find(const struct uw_analysis_source *source, uint64_t address,
+		     struct uw_way_out *way)
+{
+	(void)source;
+	*way = (struct uw_way_out){.from = address, .end = address};
+	return true;
+}
+
+bool uw_analysis_jumps_anywhere(const struct uw_analysis *analysis)
+{
+	(void)analysis;
 	return false;
 }

@@ -26,7 +26,7 @@ struct uw_analysis {
 	size_t row_count, row_capacity;
 	uint64_t exits[UW_ANALYSIS_EXITS_MAX];
 	size_t exit_count;
-	bool exits_anywhere;
+	bool exits_anywhere, jumps_anywhere;
 	bool returns, is_closed, is_contradicted, keeps_alignment;
 };
 
@@ -130,6 +130,7 @@ static bool take_flow(struct uw_analysis *analysis, const struct uw_flow *flow)
 	memcpy(analysis->exits, flow->exits, sizeof(analysis->exits));
 	analysis->exit_count = flow->exit_count;
 	analysis->exits_anywhere = flow->exits_anywhere;
+	analysis->jumps_anywhere = flow->exits_anywhere || flow->has_unknown_jump;
 	analysis->is_contradicted = reason_of(flow) != UW_ANALYSIS_KNOWN;
 	analysis->keeps_alignment = !flow->has_misaligned_call;
 	analysis->returns = flow->comes_back && !analysis->is_contradicted;
@@ -221,6 +222,11 @@ bool uw_analysis_exits_to(const struct uw_analysis *analysis, uint64_t target)
 		if (analysis->exits[i] == target)
 			return true;
 	return analysis->exits_anywhere;
+}
+
+bool uw_analysis_jumps_anywhere(const struct uw_analysis *analysis)
+{
+	return analysis->jumps_anywhere;
 }
 
 size_t uw_analysis_exits(const struct uw_analysis *analysis, const uint64_t **targets)

@@ -118,6 +118,9 @@ bool uw_analysis_keeps_alignment(const struct uw_analysis *analysis);
 /* Whether the function ends with a tail call of target, or of a place that is not known. */
 bool uw_analysis_exits_to(const struct uw_analysis *analysis, uint64_t target);
 
+/* Whether some jump leads to a place that is not known, in whatever state. */
+bool uw_analysis_jumps_anywhere(const struct uw_analysis *analysis);
+
 /* The tail calls of known places. Returns their number, at most UW_ANALYSIS_EXITS_MAX; *targets is
  * valid as long as the analysis. */
 size_t uw_analysis_exits(const struct uw_analysis *analysis, const uint64_t **targets);

@@ -126,6 +126,25 @@ static bool needs_no_call(struct uw_space *space, uint64_t ra, struct uw_memory 
 	       (kind == UW_CODE_ROW && uw_code_is_sigreturn(space, ra));
 }
 
+/*
+ * Whether a direct call of another function may have led here, so that the function's own rules
+ * have to do: calls in generated code are changed while they run, and to a function with a frame
+ * record V8's builtins jump by registers, with their arguments on the stack.
+ */
+static bool may_lead(struct uw_space *space, const struct uw_call *call,
+		     const struct uw_saved *saved)
+{
+	uint64_t bias;
+
+	if (call->is_generated)
+		return true;
+	if (saved->cfa_reg != uw_machine_of(UW_ARCH_X86_64)->fp ||
+	    saved->slot[UW_SAVED_FP] == UW_SLOT_LOST)
+		return false;
+	const struct uw_analysis *analysis = analysis_at(space, call->target, &bias);
+	return analysis && uw_analysis_jumps_anywhere(analysis);
+}
+
 /* Whether the call before a return address led to the function at start. */
 static bool call_fits(const struct place *place, uint64_t ra, const struct uw_code *code,
 		      const struct uw_saved *saved, struct uw_memory *memory)
@@ -148,7 +167,8 @@ static bool call_fits(const struct place *place, uint64_t ra, const struct uw_co
 	if (call->direct && call->target != start) {
 		if (target_has_place(place, call->target, code, saved))
 			uw_functions_learn(place->functions, call->target - place->bias);
-		else if (!jumps_lead(place, call->target, start, 0, &left))
+		else if (!jumps_lead(place, call->target, start, 0, &left) &&
+			 !may_lead(place->space, call, saved))
 			return false;
 	} else if (call->direct) {
 		uw_functions_learn(place->functions, start - place->bias);

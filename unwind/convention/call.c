@@ -31,6 +31,16 @@ static bool call_is_indirect(const uint8_t bytes[static CALL_SIZE_MAX])
 	return false;
 }
 
+/* mov -8n(%rbp), %rsp: HotSpot's interpreter jumps to what it calls, and pushes first where to
+ * return; there it finds its stack again by its frame record. */
+static bool finds_stack(struct uw_space *space, uint64_t ra)
+{
+	uint8_t bytes[4];
+
+	return space->arch == UW_ARCH_X86_64 && uw_space_read(space, ra, bytes, sizeof(bytes)) &&
+	       memcmp(bytes, "\x48\x8b\x65", 3) == 0 && bytes[3] >= 0x80;
+}
+
 static void read_call(struct uw_space *space, struct uw_call *call)
 {
 	const struct uw_mapping *mapping = uw_space_lookup(space, call->ra - 1);
@@ -38,7 +48,8 @@ static void read_call(struct uw_space *space, struct uw_call *call)
 	size_t size = sizeof(bytes);
 	int32_t displacement;
 
-	if (!mapping)
+	call->is_generated = mapping && !mapping->module;
+	if (!mapping || call->is_generated)
 		call->key = 0; /* rule_cache.h */
 	/* A program may start with a call. */
 	if (mapping && call->ra - mapping->start < size)
@@ -52,7 +63,8 @@ static void read_call(struct uw_space *space, struct uw_call *call)
 		call->target = uw_word_wrap(call->ra + (uint64_t)(int64_t)displacement,
 					    uw_machine_of(space->arch)->word);
 	} else {
-		call->found = call_is_indirect(bytes);
+		call->finds_stack = call->is_generated && finds_stack(space, call->ra);
+		call->found = call->finds_stack || call_is_indirect(bytes);
 	}
 }
 

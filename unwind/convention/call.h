@@ -15,8 +15,10 @@ struct uw_call {
 	uint64_t inner;  /* start of the function that it is known to have led to; 0: none */
 	uint16_t key;
 	bool readable; /* the bytes can be read */
-	bool found;    /* the bytes are a call */
+	bool found;    /* the bytes are a call, or generated code stands in for one */
 	bool direct;
+	bool finds_stack;  /* code behind it finds its stack by rbp, its own frame's */
+	bool is_generated; /* in no file: read anew each time, for it may change */
 };
 
 /* The call before a return address. Valid until the next uw_call_find; NULL: out of memory. */

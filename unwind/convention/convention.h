@@ -65,6 +65,15 @@ enum uw_step uw_convention_called(struct uw_space *space, struct uw_state *state
 				  struct uw_memory *memory, struct uw_taken *taken);
 
 /*
+ * For generated code that can be read, and functions of files that a symbol tells and whose returns
+ * follow rules of their own: by the way from there to the function's return. A call must
+ * precede the return address. Returns UW_STEP_OK, UW_STEP_READ or UW_STEP_NONE; state is unchanged
+ * on the last two.
+ */
+enum uw_step uw_convention_generated(struct uw_space *space, struct uw_state *state,
+				     struct uw_memory *memory, struct uw_taken *taken);
+
+/*
  * A frame pointer step: rbp, ebp on i386, points to a frame record: the saved frame pointer and the
  * return address. Checks that the words are a record, in the copied stack above the stack pointer,
  * and this frame's own, not an outer frame's; frame_record.c explains each check. A frame after a

@@ -21,6 +21,7 @@
 
 enum {
 	REGION_MAX = 64 * 1024, /* between the stack pointer and the frame record */
+	ARGUMENTS_MAX = 4096,   /* bytes: a method of Java's has 255 at most */
 	CALL_EFFORT = 64        /* of reading the code before a return address: see uw_cfi_row */
 };
 
@@ -35,7 +36,7 @@ struct frame {
 	struct uw_memory *memory;
 	uint64_t ip, sp, fp;
 	bool exact;
-	bool is_generated; /* generated code: in no file, cannot be read */
+	bool is_generated; /* generated code: in no file */
 };
 
 /* Reads a record from the copied stack; false: not in the copy. */
@@ -87,9 +88,9 @@ static bool looks_like_record(const struct frame *frame, uint64_t fp, bool exact
 }
 
 /*
- * Generated code cannot be read: nothing shows whether a call precedes the return address. Two
- * words that happen to be a higher stack address and an address of generated code are no proof; a
- * first word that leads to another frame record in order is accepted as one.
+ * Where generated code cannot be read, nothing shows whether a call precedes the return address.
+ * Two words that happen to be a higher stack address and an address of generated code are no proof;
+ * a first word that leads to another frame record in order is accepted as one.
  */
 static enum uw_step confirm_by_next(const struct frame *frame, const struct record *record)
 {
@@ -135,9 +136,10 @@ static bool may_return_generated(const struct frame *frame, uint64_t slot,
 	const uint8_t word = frame->memory->word;
 	uint64_t saved;
 
-	if (call->readable)
-		return call->found && !call->direct && !from_generated &&
-		       caller_fits(frame, slot, call->ra);
+	if (call->readable && !call->found)
+		return false;
+	if (!call->is_generated)
+		return !call->direct && !from_generated && caller_fits(frame, slot, call->ra);
 	if (frame->exact && (slot == frame->sp || slot == frame->sp + word))
 		return true;
 	return slot + word < frame->fp && uw_memory_read_word(frame->memory, slot - word, &saved) &&
@@ -221,14 +223,24 @@ static enum target ask_target(const struct frame *frame, const struct uw_call *c
 	return frame->exact ? TARGET_MAKES : TARGET_SAME;
 }
 
+/* Whether the code that the frame goes on with says that rbp is its own. */
+static bool finds_stack(const struct frame *frame)
+{
+	const struct uw_call *call =
+		frame->is_generated && !frame->exact ? uw_call_find(frame->space, frame->ip) : NULL;
+	return call && call->finds_stack;
+}
+
 /* Whether a likely record is the frame's own. */
 static bool is_own(const struct frame *frame, const struct record *record)
 {
 	const struct uw_call *call =
 		record->ra != 0 ? uw_call_find(frame->space, record->ra) : NULL;
-	bool from_generated = call && !call->readable;
+	bool from_generated = call && call->is_generated;
 	uint64_t end = frame->fp, top = frame->sp + 2 * (uint64_t)frame->memory->word;
 
+	if (finds_stack(frame))
+		return true;
 	switch (call ? ask_target(frame, call) : TARGET_SILENT) {
 	case TARGET_OTHER:
 		return false;
@@ -241,6 +253,26 @@ static bool is_own(const struct frame *frame, const struct record *record)
 		break;
 	}
 	return !any_may_return(frame, end, from_generated);
+}
+
+/*
+ * The caller's stack pointer: above the record, but for HotSpot's interpreter. Who calls
+ * interpreted code may have put its arguments in between; the frame has the caller's stack pointer
+ * in the word below the record, and in the next one, while it calls, its own, else zero
+ * (frame_x86.hpp: interpreter_frame_sender_sp_offset, interpreter_frame_last_sp_offset).
+ */
+static uint64_t caller_sp(const struct frame *frame)
+{
+	const uint8_t word = frame->memory->word;
+	uint64_t above = frame->fp + 2 * (uint64_t)word, sender, last;
+
+	if (!frame->is_generated || frame->fp - frame->sp < 2 * (uint64_t)word ||
+	    !uw_memory_read_word(frame->memory, frame->fp - word, &sender) ||
+	    !uw_memory_read_word(frame->memory, frame->fp - 2 * (uint64_t)word, &last) ||
+	    sender % word != 0 || sender < above || sender - above > ARGUMENTS_MAX ||
+	    (last != 0 && (last < frame->sp - ARGUMENTS_MAX || last >= frame->fp)))
+		return above;
+	return sender;
 }
 
 enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state *state,
@@ -277,5 +309,5 @@ enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state
 	if (!is_own(&frame, &record))
 		return UW_STEP_NONE;
 	uw_state_set(state, machine->fp, record.saved);
-	return uw_state_return(machine, state, frame.fp + 2 * (uint64_t)machine->word, record.ra);
+	return uw_state_return(machine, state, caller_sp(&frame), record.ra);
 }

@@ -365,6 +365,23 @@ void uw_functions_count(const struct uw_functions *functions, struct uw_function
 	*counts = functions->counts;
 }
 
+bool uw_functions_deviates(struct uw_functions *functions, uint64_t rva, uint64_t *start)
+{
+	struct uw_cfi_gap gap;
+	uint64_t next;
+
+	if (!find_gap(functions, rva, &gap))
+		return false;
+	want_symbols(functions);
+	const struct uw_symbol *symbol = uw_symbols_find(&functions->symbols, rva, &next);
+	if (!symbol || symbol->is_part || rva - symbol->start >= symbol->size ||
+	    symbol->start < gap.start)
+		return false;
+	*start = symbol->start;
+	const struct uw_analysis *analysis = uw_functions_analysis(functions, symbol->start);
+	return analysis && uw_analysis_is_contradicted(analysis);
+}
+
 uint32_t uw_functions_learnt(const struct uw_functions *functions)
 {
 	return (uint32_t)functions->learnt_count;

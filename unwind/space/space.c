@@ -1,5 +1,6 @@
 #include "unwind/space/space.h"
 
+#include "unwind/generated/code.h"
 #include "unwind/module/module.h"
 #include "unwind/rules/rule_cache.h"
 #include <assert.h>
@@ -52,6 +53,7 @@ void uw_space_destroy(struct uw_space *space)
 	while ((mapping = ranges_next(&space->mappings, &place)))
 		uw_module_unref(mapping->module);
 	ranges_finish(&space->mappings);
+	uw_generated_destroy(space->generated);
 	uw_rule_cache_unref(space->cache);
 	free(space);
 }
@@ -106,10 +108,19 @@ bool uw_space_read(struct uw_space *space, uint64_t address, void *bytes, size_t
 {
 	const struct uw_mapping *mapping = uw_space_lookup(space, address);
 
-	if (!mapping || !mapping->module)
+	if (!mapping)
 		return false;
+	if (!mapping->module)
+		return space->generated && size <= mapping->end - address &&
+		       uw_generated_read(space->generated, address, bytes, size);
 	return uw_lines_read(&mapping->module->lines, &mapping->module->elf,
 			     mapping->rva + (address - mapping->start), bytes, size);
+}
+
+void uw_space_set_reader(struct uw_space *space, const struct uw_code_reader *reader)
+{
+	uw_generated_destroy(space->generated);
+	space->generated = reader ? uw_generated_create(reader) : NULL;
 }
 
 bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uint64_t *rva)
@@ -145,6 +156,7 @@ static void note_change(struct uw_space *space)
 {
 	space->last = NULL;
 	space->generation++;
+	uw_generated_outdate(space->generated);
 	space->epoch = 0; /* mappings change in bursts: the next walk takes a new epoch */
 }
 
@@ -283,6 +295,7 @@ void uw_space_refresh(struct uw_space *space)
 {
 	struct uw_rule_cache *cache = space->cache;
 
+	uw_generated_begin(space->generated);
 	if (space->epoch != 0 && space->era == cache->era)
 		return;
 	space->epoch = uw_rule_cache_epoch(cache);

@@ -153,6 +153,9 @@ static enum uw_step step_by_analysis(struct uw_walk *walk)
 		step = uw_convention_analysed(walk->space, walk->code, &walk->state, &walk->memory,
 					      &walk->taken);
 	if (step == UW_STEP_NONE)
+		step = uw_convention_generated(walk->space, &walk->state, &walk->memory,
+					       &walk->taken);
+	if (step == UW_STEP_NONE)
 		step = uw_convention_called(walk->space, &walk->state, &walk->memory, &walk->taken);
 	if (step == UW_STEP_NONE)
 		return step;

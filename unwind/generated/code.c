@@ -1,0 +1,204 @@
+#include "unwind/generated/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { WAY_LINES_MAX = 64 /* of code that a way out depends on */ };
+
+struct line {
+	uint64_t address; /* a multiple of UW_GENERATED_LINE */
+	uint64_t read_ns;
+	uint64_t change; /* number of the latest change: no other line's */
+	uint32_t period;
+	size_t size; /* bytes that could be read */
+	uint8_t bytes[UW_GENERATED_LINE];
+};
+
+struct known_way {
+	uint64_t address;
+	uint64_t change; /* the latest one when it was found */
+	uint32_t period;
+	bool is_used, is_of_file;
+	struct uw_way_out way;
+};
+
+struct uw_generated {
+	struct uw_code_reader reader;
+	struct line *lines[UW_GENERATED_LINES]; /* each owned, or NULL */
+	struct known_way *ways;                 /* owned; NULL until needed */
+	uint64_t now_ns;                        /* of the walk; 0: not asked yet */
+	uint64_t changes;                       /* of lines, so far */
+	uint32_t period;                        /* changes with the mappings */
+};
+
+struct uw_generated *uw_generated_create(const struct uw_code_reader *reader)
+{
+	struct uw_generated *generated = calloc(1, sizeof(*generated));
+
+	if (generated)
+		generated->reader = *reader;
+	return generated;
+}
+
+void uw_generated_destroy(struct uw_generated *generated)
+{
+	if (!generated)
+		return;
+	for (size_t i = 0; i < UW_GENERATED_LINES; i++)
+		free(generated->lines[i]);
+	free(generated->ways);
+	free(generated);
+}
+
+void uw_generated_begin(struct uw_generated *generated)
+{
+	if (generated)
+		generated->now_ns = 0;
+}
+
+void uw_generated_outdate(struct uw_generated *generated)
+{
+	if (generated)
+		generated->period++;
+}
+
+static uint64_t walk_ns(struct uw_generated *generated)
+{
+	struct timespec now;
+
+	if (generated->now_ns == 0) {
+		clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+		generated->now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	}
+	return generated->now_ns;
+}
+
+static void fill_line(struct uw_generated *generated, struct line *line, uint64_t address)
+{
+	uint8_t bytes[UW_GENERATED_LINE];
+	size_t size =
+		generated->reader.read(generated->reader.context, address, bytes, sizeof(bytes));
+
+	if (size > sizeof(bytes))
+		size = 0;
+	line->read_ns = walk_ns(generated);
+	line->period = generated->period;
+	/* Samples in code that is gone by now are older than that. */
+	if (line->change != 0 && line->address == address &&
+	    (size == 0 || (line->size == size && memcmp(line->bytes, bytes, size) == 0)))
+		return;
+	line->address = address;
+	line->size = size;
+	line->change = ++generated->changes;
+	memcpy(line->bytes, bytes, size);
+}
+
+/* The line that begins at address; NULL: out of memory. */
+static const struct line *find_line(struct uw_generated *generated, uint64_t address)
+{
+	struct line **place = &generated->lines[address / UW_GENERATED_LINE % UW_GENERATED_LINES];
+
+	if (!*place)
+		*place = calloc(1, sizeof(**place));
+	struct line *line = *place;
+	if (line &&
+	    (line->change == 0 || line->address != address || line->period != generated->period ||
+	     walk_ns(generated) - line->read_ns > UW_GENERATED_FRESH_NS))
+		fill_line(generated, line, address);
+	return line;
+}
+
+bool uw_generated_read(struct uw_generated *generated, uint64_t address, void *bytes, size_t size)
+{
+	uint8_t *to = bytes;
+
+	while (size > 0) {
+		size_t offset = (size_t)(address % UW_GENERATED_LINE);
+		const struct line *line = find_line(generated, address - offset);
+		size_t part = UW_GENERATED_LINE - offset < size ? UW_GENERATED_LINE - offset : size;
+		if (!line || line->size < offset + part)
+			return false;
+		memcpy(to, line->bytes + offset, part);
+		to += part;
+		address += part;
+		size -= part;
+	}
+	return true;
+}
+
+/* The mapping with the code that is looked at. */
+struct code {
+	struct uw_generated *generated;
+	uint64_t start, end;
+};
+
+static bool read_code(void *context, uint64_t address, void *bytes, size_t size)
+{
+	const struct code *code = context;
+
+	return address >= code->start && address < code->end && size <= code->end - address &&
+	       uw_generated_read(code->generated, address, bytes, size);
+}
+
+/* Whether the code that a way was found in has not changed since. */
+static bool is_valid(struct uw_generated *generated, const struct known_way *known)
+{
+	uint64_t at = known->way.from - known->way.from % UW_GENERATED_LINE;
+
+	if (known->is_of_file)
+		return known->period == generated->period;
+	for (; at < known->way.end; at += UW_GENERATED_LINE) {
+		const struct line *line = find_line(generated, at);
+		if (!line || line->change > known->change)
+			return false;
+	}
+	return true;
+}
+
+static struct uw_way_out find_way(struct uw_generated *generated,
+				  const struct uw_analysis_source *source, uint64_t address,
+				  bool is_of_file)
+{
+	struct uw_way_out way = {0};
+
+	if (!generated->ways)
+		generated->ways = calloc(UW_GENERATED_WAYS, sizeof(*generated->ways));
+	if (!generated->ways)
+		return way;
+	struct known_way *known = &generated->ways[address * UINT64_C(0x9e3779b97f4a7c15) >> 32 &
+						   (UW_GENERATED_WAYS - 1)];
+	if (known->is_used && known->address == address && known->is_of_file == is_of_file &&
+	    is_valid(generated, known))
+		return known->way;
+	known->is_used = false;
+	if (!uw_way_out_find(source, address, &way))
+		return way;
+	/* Where nothing could be read, nothing is known to change. */
+	*known = (struct known_way){
+		.address = address,
+		.change = generated->changes,
+		.period = generated->period,
+		.is_of_file = is_of_file,
+		.is_used = way.end > way.from &&
+			   way.end - way.from <= WAY_LINES_MAX * UW_GENERATED_LINE,
+		.way = way,
+	};
+	return way;
+}
+
+struct uw_way_out uw_generated_way(struct uw_generated *generated, uint64_t start, uint64_t end,
+				   uint64_t address)
+{
+	struct code code = {generated, start, end};
+	const struct uw_analysis_source source = {.context = &code, .read = read_code};
+
+	return find_way(generated, &source, address, false);
+}
+
+struct uw_way_out uw_generated_way_of_file(struct uw_generated *generated,
+					   const struct uw_analysis_source *source,
+					   uint64_t address)
+{
+	return find_way(generated, source, address, true);
+}

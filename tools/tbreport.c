@@ -206,6 +206,8 @@ static int show_report(const struct report *report, const struct report_options 
 		diagnose("%s: incomplete, the collection did not end; this is what was written "
 			 "until then",
 			 path);
+	if (options->format->id == TABLE_FORMAT_TEXT)
+		functions_name_trampolines(result.functions);
 	struct report_input input = {.reader = result.reader,
 				     .path = path,
 				     .options = options,

@@ -137,6 +137,10 @@ def signal_handlers():
   right = joined if os.geteuid() == 0 else skipped
   s.check(total >= 400 and right >= 0.99 * total, 'signal: the handler on an alternate stack',
           f'{joined} of {total} joined with what the signal interrupted, {skipped} said to be skipped')
+  text = s.run_tool('tbreport', 'top-down', got.result, '--call-stack-mode', 'all').stdout
+  s.check('[signal handler called]' in text and '__restore_rt' not in text, 'signal: the trampoline in a text report',
+          [line for line in text.splitlines() if 'signal' in line or 'restore' in line][:3])
+  s.check(any('__restore_rt' in f for f, _ in stacks), 'signal: the trampoline in an export')
 
 
 def nested_signals():

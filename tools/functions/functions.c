@@ -261,6 +261,24 @@ uint32_t functions_add_label(struct functions *functions, const char *name)
 	return index;
 }
 
+static bool is_trampoline(const struct function *function)
+{
+	/* Of C libraries, and of the kernel's vdso. */
+	static const char *const names[] = {"__restore_rt", "__restore", "__kernel_rt_sigreturn",
+					    "__kernel_sigreturn"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(function->name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+void functions_name_trampolines(struct functions *functions)
+{
+	for (uint32_t i = 0; i < functions_count(functions); i++)
+		if (is_trampoline(&functions->functions[i]))
+			functions->functions[i].name = "[signal handler called]";
+}
+
 void functions_destroy(struct functions *functions)
 {
 	if (!functions)

@@ -41,6 +41,10 @@ struct profile_reader;
 struct functions *functions_create(const struct profile_reader *reader, bool with_inlined);
 void functions_destroy(struct functions *functions); /* accepts NULL */
 
+/* Names the code that signal handlers return to after what it means, "[signal handler called]", as
+ * debuggers do: for people, not programs. Its full name stays. */
+void functions_name_trampolines(struct functions *functions);
+
 /* A function in the place of code, of dso [Unknown]: what a thread waited for, or its state.
  * Returns the index; one for each name. Earlier pointers to functions are no longer valid. */
 uint32_t functions_add_label(struct functions *functions, const char *name);

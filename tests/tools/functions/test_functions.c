@@ -53,6 +53,31 @@ START_TEST(test_cold_parts_are_functions)
 }
 END_TEST
 
+START_TEST(test_trampolines_have_their_meaning)
+{
+	static const struct build_sample samples[] = {
+		{.stack = "app:main libc:__restore_rt app:handler", .cpu_ms = 1},
+		{.stack = "app:main app:restore", .cpu_ms = 1},
+	};
+	struct build_result result = {.samples = samples, .count = 2, .is_finalized = true};
+	struct opened opened;
+	unsigned named = 0, restores = 0;
+	opened_begin(&opened, &result, true, 0);
+	functions_name_trampolines(opened.result.functions);
+	for (uint32_t i = 0; i < functions_count(opened.result.functions); i++) {
+		const struct function *function = functions_at(opened.result.functions, i);
+		restores += strcmp(function->name, "restore") == 0;
+		if (strcmp(function->name, "[signal handler called]") != 0)
+			continue;
+		named++;
+		ck_assert_int_eq(strncmp(function->full, "__restore_rt", 12), 0);
+	}
+	ck_assert_uint_eq(named, 1);
+	ck_assert_uint_eq(restores, 1);
+	opened_end(&opened);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("functions");
@@ -60,6 +85,7 @@ int main(void)
 	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, test_functions_are_told_apart);
 	tcase_add_test(cases, test_cold_parts_are_functions);
+	tcase_add_test(cases, test_trampolines_have_their_meaning);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
 }

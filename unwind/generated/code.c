@@ -4,7 +4,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { WAY_LINES_MAX = 64 /* of code that a way out depends on */ };
+enum {
+	WAY_LINES_MAX = 64, /* of code that a way out depends on */
+	PATCH_MAX = 8       /* bytes: one operand */
+};
 
 struct line {
 	uint64_t address; /* a multiple of UW_GENERATED_LINE */
@@ -12,6 +15,9 @@ struct line {
 	uint64_t change; /* number of the latest change: no other line's */
 	uint32_t period;
 	size_t size; /* bytes that could be read */
+	/* Code that was replaced, when it was seen last: bytes [replaced, replaced_end). */
+	uint64_t replaced_ns;
+	uint16_t replaced, replaced_end;
 	uint8_t bytes[UW_GENERATED_LINE];
 };
 
@@ -74,6 +80,36 @@ static uint64_t walk_ns(struct uw_generated *generated)
 	return generated->now_ns;
 }
 
+/* Whether nothing ran from here: what code is put over first. */
+static bool is_filler(const uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (bytes[i] != bytes[0])
+			return false;
+	return bytes[0] == 0 || bytes[0] == 0xcc || bytes[0] == 0xf4 || bytes[0] == 0x90;
+}
+
+/* Notes what new bytes of the same line replace. */
+static void note_replaced(struct line *line, const uint8_t *bytes, size_t size, uint64_t now_ns)
+{
+	size_t first = 0, end = size < line->size ? size : line->size;
+
+	while (first < end && line->bytes[first] == bytes[first])
+		first++;
+	while (end > first && line->bytes[end - 1] == bytes[end - 1])
+		end--;
+	/* A call's target, or a constant, is changed in code that stays. */
+	if (end - first <= PATCH_MAX || is_filler(line->bytes + first, end - first))
+		return;
+	if (now_ns - line->replaced_ns < UW_GENERATED_SETTLE_NS && line->replaced_end > 0) {
+		first = line->replaced < first ? line->replaced : first;
+		end = line->replaced_end > end ? line->replaced_end : end;
+	}
+	line->replaced = (uint16_t)first;
+	line->replaced_end = (uint16_t)end;
+	line->replaced_ns = now_ns;
+}
+
 static void fill_line(struct uw_generated *generated, struct line *line, uint64_t address)
 {
 	uint8_t bytes[UW_GENERATED_LINE];
@@ -88,6 +124,10 @@ static void fill_line(struct uw_generated *generated, struct line *line, uint64_
 	if (line->change != 0 && line->address == address &&
 	    (size == 0 || (line->size == size && memcmp(line->bytes, bytes, size) == 0)))
 		return;
+	if (line->change != 0 && line->address == address)
+		note_replaced(line, bytes, size, line->read_ns);
+	else
+		line->replaced_end = 0;
 	line->address = address;
 	line->size = size;
 	line->change = ++generated->changes;
@@ -156,6 +196,21 @@ static bool is_valid(struct uw_generated *generated, const struct known_way *kno
 	return true;
 }
 
+/* Whether samples may still come of other code that lay where a way was found. */
+static bool is_settled(struct uw_generated *generated, const struct uw_way_out *way)
+{
+	uint64_t at = way->from - way->from % UW_GENERATED_LINE;
+
+	for (; at < way->end; at += UW_GENERATED_LINE) {
+		const struct line *line = find_line(generated, at);
+		if (!line || (line->replaced_end > 0 && at + line->replaced < way->end &&
+			      at + line->replaced_end > way->from &&
+			      walk_ns(generated) - line->replaced_ns < UW_GENERATED_SETTLE_NS))
+			return false;
+	}
+	return true;
+}
+
 static struct uw_way_out find_way(struct uw_generated *generated,
 				  const struct uw_analysis_source *source, uint64_t address,
 				  bool is_of_file)
@@ -192,8 +247,9 @@ struct uw_way_out uw_generated_way(struct uw_generated *generated, uint64_t star
 {
 	struct code code = {generated, start, end};
 	const struct uw_analysis_source source = {.context = &code, .read = read_code};
+	const struct uw_way_out way = find_way(generated, &source, address, false);
 
-	return find_way(generated, &source, address, false);
+	return is_settled(generated, &way) ? way : (struct uw_way_out){0};
 }
 
 struct uw_way_out uw_generated_way_of_file(struct uw_generated *generated,

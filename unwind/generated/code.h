@@ -16,7 +16,9 @@ enum {
 	UW_GENERATED_LINES = 1024, /* at most 4 MB for an address space */
 	UW_GENERATED_WAYS = 4096,  /* ways out, of 56 bytes */
 	/* How long a line counts as the target's memory. */
-	UW_GENERATED_FRESH_NS = 10 * 1000 * 1000
+	UW_GENERATED_FRESH_NS = 10 * 1000 * 1000,
+	/* How long after code was replaced samples may come that ran what was there before. */
+	UW_GENERATED_SETTLE_NS = 300 * 1000 * 1000
 };
 
 /* reader is copied. NULL: out of memory. */
@@ -38,7 +40,8 @@ struct uw_way_out uw_generated_way_of_file(struct uw_generated *generated,
 					   uint64_t address);
 
 /* The way out of the x86-64 code at address in the mapping [start, end). UW_WAY_UNKNOWN: none is
- * found. The same until the code's bytes change. */
+ * found. The same until the code's bytes change. Unknown for a while after other
+ * code lay there. */
 struct uw_way_out uw_generated_way(struct uw_generated *generated, uint64_t start, uint64_t end,
 				   uint64_t address);
 

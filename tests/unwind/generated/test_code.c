@@ -135,19 +135,25 @@ END_TEST
 
 START_TEST(other_code_at_one_address)
 {
+	const struct timespec moment = {0, UW_GENERATED_SETTLE_NS + 50 * 1000 * 1000};
+	enum uw_stop stop;
+
 	put(0, framed_start, framed_end);
 	run_code();
 	expect_caller(1);
 	/* The sampled instruction lies at the same address in both. */
-	size_t at = (size_t)(sample.regs.value[16] - 2 - (uint64_t)(uintptr_t)code);
-	memset(code, 0x90, CODE_SIZE);
+	uint64_t start = (uint64_t)(uintptr_t)code;
+	size_t at = (size_t)(sample.regs.value[16] - 2 - start);
+	memset(code, 0x90, at);
 	put(at, leaf_start, leaf_end);
 	run_code();
-	ck_assert_uint_eq(sample.regs.value[16], (uint64_t)(uintptr_t)code + at + 2);
+	ck_assert_uint_eq(sample.regs.value[16], start + at + 2);
 	/* A mapping that changes makes all lines old. */
-	uint64_t start = (uint64_t)(uintptr_t)code;
 	ck_assert_int_eq(uw_space_unmap(space, start, start + CODE_SIZE), 0);
 	ck_assert_int_eq(uw_space_map(space, start, start + CODE_SIZE, 0, NULL, 99), 0);
+	/* It could be a late sample of the code before. */
+	ck_assert(walk(&stop) < 2 || frames[1].source != UW_SOURCE_ANALYSIS);
+	nanosleep(&moment, NULL);
 	expect_caller(1);
 }
 END_TEST
@@ -178,6 +184,22 @@ START_TEST(time_makes_old)
 	ck_assert(!uw_generated_read(generated, at + CODE_SIZE, &byte, 1));
 	ck_assert(!uw_generated_read(generated, at + UW_GENERATED_LINE, &byte, 1));
 	uw_generated_destroy(generated);
+}
+END_TEST
+
+/* Code put where none was cannot be taken for other code. */
+START_TEST(code_beside_code)
+{
+	put(0, framed_start, framed_end);
+	run_code();
+	expect_caller(1);
+	put(INNER_AT, room_start, room_end);
+	call_generated(code + INNER_AT, &caller_ra);
+	sample.regs.value[16] += 2;
+	uint64_t start = (uint64_t)(uintptr_t)code;
+	ck_assert_int_eq(uw_space_unmap(space, start, start + CODE_SIZE), 0);
+	ck_assert_int_eq(uw_space_map(space, start, start + CODE_SIZE, 0, NULL, 99), 0);
+	expect_caller(1);
 }
 END_TEST
 
@@ -263,6 +285,7 @@ int main(void)
 	tcase_add_loop_test(tcase, two_frames, 0, count);
 	tcase_add_test(tcase, other_code_at_one_address);
 	tcase_add_test(tcase, time_makes_old);
+	tcase_add_test(tcase, code_beside_code);
 	tcase_add_test(tcase, lines_end);
 	tcase_add_test(tcase, bytes_change_all_the_time);
 	tcase_add_test(tcase, no_reader);

@@ -179,6 +179,41 @@ def cplusplus():
   check_calls('C++', got.result, least=1000)
 
 
+NODE_WORK = '''
+class Square { constructor(k) { this.k = k; } area() { return this.k * this.k; } }
+class Round extends Square { area() { return 3 * this.k * this.k; } }
+function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+function sorted(n) { const a = []; for (let i = 0; i < n; i++) a.push({v: i * 7919 % 1000}); a.sort((x, y) => x.v - y.v); return a[0].v; }
+function text(n) { return JSON.parse(JSON.stringify(Array.from({length: n}, (_, i) => ({a: i, b: 's' + i})))).length; }
+function shapes(n) { const s = [new Square(1), new Round(2)]; let t = 0; for (let i = 0; i < n; i++) t += s[i % 2].area(); return t; }
+const end = process.cpuUsage().user + 1500000;
+let sum = 0;
+while (process.cpuUsage().user < end) sum += fib(18) + sorted(300) + text(100) + shapes(10000);
+'''
+
+
+def generated_code():
+  """Code in no file, without frame pointers: one function is replaced by another at its address."""
+  got = s.collect_well([s.target('rewritten'), '2000', '1000'])
+  stacks = s.folded(got.result)
+  inside = [(f, c) for f, c in stacks if 'rewritten_small' in f or 'rewritten_large' in f]
+  total = sum(c for _, c in inside)
+  bad = [f for f, _ in inside if not s.marked(f) and [x for x in f if x in ('main', 'rewritten_run')] != ['main', 'rewritten_run']]
+  s.check(total >= 1000 and not bad, 'generated code: no whole stack lacks a caller', bad[:2] or total)
+  # While code may be that of a late sample, or the one before, nothing is known of it.
+  whole = sum(c for f, c in inside if 'rewritten_run' in f and not s.marked(f))
+  s.check(whole >= 0.6 * total, 'generated code: whole stacks', f'{whole} of {total}')
+  check_calls('generated code', got.result)
+  if not shutil.which('node'):
+    s.skip('generated code of node', 'node is not installed')
+    return
+  got = s.collect_well(['node', '-e', NODE_WORK], what='node', interval='2ms')
+  total = s.summary(got.result)
+  unknown = total['stacks']['skipped'].get('no_info', 0)
+  s.check(unknown <= 0.02 * s.with_stack(total), 'node: at most 2 % of the stacks end in code without unwind information',
+          total['stacks'])
+
+
 def kinds_of_binaries():
   functions = ('split_half', 'split_third', 'split_fifth')
   for kind in ('split-static', 'split-static-pie', 'split-stripped'):
@@ -379,7 +414,7 @@ def deep_copies():
 
 
 s.start()
-for part in (chain, recursion, large_locals, untouched_locals, signal_handlers, nested_signals, cplusplus, kinds_of_binaries, separate_debug_files,
+for part in (chain, recursion, large_locals, untouched_locals, signal_handlers, nested_signals, generated_code, cplusplus, kinds_of_binaries, separate_debug_files,
              false_roots, budget, quality, guesses, deep_copies):
   with s.section(part.__name__):
     part()

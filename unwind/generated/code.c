@@ -5,7 +5,7 @@
 #include <time.h>
 
 enum {
-	WAY_LINES_MAX = 64, /* of code that a way out depends on */
+	WAY_LINES_MAX = 12, /* of code that a way out depends on */
 	PATCH_MAX = 8       /* bytes: one operand */
 };
 
@@ -21,12 +21,19 @@ struct line {
 	uint8_t bytes[UW_GENERATED_LINE];
 };
 
+/* The lines that a way was found in. */
+struct way_lines {
+	uint64_t address[WAY_LINES_MAX];
+	unsigned count; /* more than WAY_LINES_MAX: there are others */
+};
+
 struct known_way {
 	uint64_t address;
 	uint64_t change; /* the latest one when it was found */
 	uint32_t period;
 	bool is_used, is_of_file;
 	struct uw_way_out way;
+	struct way_lines lines;
 };
 
 struct uw_generated {
@@ -171,25 +178,39 @@ bool uw_generated_read(struct uw_generated *generated, uint64_t address, void *b
 struct code {
 	struct uw_generated *generated;
 	uint64_t start, end;
+	struct way_lines lines; /* that were read */
 };
+
+static void note_line(struct way_lines *lines, uint64_t address)
+{
+	for (unsigned i = 0; i < lines->count && i < WAY_LINES_MAX; i++)
+		if (lines->address[i] == address)
+			return;
+	if (lines->count < WAY_LINES_MAX)
+		lines->address[lines->count] = address;
+	if (lines->count <= WAY_LINES_MAX)
+		lines->count++;
+}
 
 static bool read_code(void *context, uint64_t address, void *bytes, size_t size)
 {
-	const struct code *code = context;
+	struct code *code = context;
 
-	return address >= code->start && address < code->end && size <= code->end - address &&
-	       uw_generated_read(code->generated, address, bytes, size);
+	if (address < code->start || address >= code->end || size > code->end - address)
+		return false;
+	for (uint64_t at = address - address % UW_GENERATED_LINE; at < address + size;
+	     at += UW_GENERATED_LINE)
+		note_line(&code->lines, at);
+	return uw_generated_read(code->generated, address, bytes, size);
 }
 
 /* Whether the code that a way was found in has not changed since. */
 static bool is_valid(struct uw_generated *generated, const struct known_way *known)
 {
-	uint64_t at = known->way.from - known->way.from % UW_GENERATED_LINE;
-
 	if (known->is_of_file)
 		return known->period == generated->period;
-	for (; at < known->way.end; at += UW_GENERATED_LINE) {
-		const struct line *line = find_line(generated, at);
+	for (unsigned i = 0; i < known->lines.count; i++) {
+		const struct line *line = find_line(generated, known->lines.address[i]);
 		if (!line || line->change > known->change)
 			return false;
 	}
@@ -197,11 +218,12 @@ static bool is_valid(struct uw_generated *generated, const struct known_way *kno
 }
 
 /* Whether samples may still come of other code that lay where a way was found. */
-static bool is_settled(struct uw_generated *generated, const struct uw_way_out *way)
+static bool is_settled(struct uw_generated *generated, const struct known_way *known)
 {
-	uint64_t at = way->from - way->from % UW_GENERATED_LINE;
+	const struct uw_way_out *way = &known->way;
 
-	for (; at < way->end; at += UW_GENERATED_LINE) {
+	for (unsigned i = 0; i < known->lines.count; i++) {
+		uint64_t at = known->lines.address[i];
 		const struct line *line = find_line(generated, at);
 		if (!line || (line->replaced_end > 0 && at + line->replaced < way->end &&
 			      at + line->replaced_end > way->from &&
@@ -211,50 +233,59 @@ static bool is_settled(struct uw_generated *generated, const struct uw_way_out *
 	return true;
 }
 
-static struct uw_way_out find_way(struct uw_generated *generated,
-				  const struct uw_analysis_source *source, uint64_t address,
-				  bool is_of_file)
+/* Searches a way, and keeps it. lines: those that source notes; NULL: code of a file. */
+static void search_way(struct uw_generated *generated, struct known_way *known,
+		       const struct uw_analysis_source *source, uint64_t address,
+		       const struct way_lines *lines)
 {
-	struct uw_way_out way = {0};
+	*known = (struct known_way){.address = address, .is_of_file = lines == NULL};
+	known->is_used = uw_way_out_find(source, address, &known->way);
+	known->change = generated->changes;
+	known->period = generated->period;
+	if (!lines)
+		return;
+	known->lines = *lines;
+	/* That there is none is kept, too, as long as the first lines are the same. */
+	if (lines->count > WAY_LINES_MAX) {
+		known->way.base = UW_WAY_UNKNOWN;
+		known->lines.count = WAY_LINES_MAX;
+	}
+	/* Where nothing could be read, nothing is known to change. */
+	known->is_used = known->is_used && lines->count > 0;
+}
 
+/* NULL: out of memory. Valid until the next call. */
+static const struct known_way *find_way(struct uw_generated *generated,
+					const struct uw_analysis_source *source, uint64_t address,
+					const struct way_lines *lines)
+{
 	if (!generated->ways)
 		generated->ways = calloc(UW_GENERATED_WAYS, sizeof(*generated->ways));
 	if (!generated->ways)
-		return way;
+		return NULL;
 	struct known_way *known = &generated->ways[address * UINT64_C(0x9e3779b97f4a7c15) >> 32 &
 						   (UW_GENERATED_WAYS - 1)];
-	if (known->is_used && known->address == address && known->is_of_file == is_of_file &&
-	    is_valid(generated, known))
-		return known->way;
-	known->is_used = false;
-	if (!uw_way_out_find(source, address, &way))
-		return way;
-	/* Where nothing could be read, nothing is known to change. */
-	*known = (struct known_way){
-		.address = address,
-		.change = generated->changes,
-		.period = generated->period,
-		.is_of_file = is_of_file,
-		.is_used = way.end > way.from &&
-			   way.end - way.from <= WAY_LINES_MAX * UW_GENERATED_LINE,
-		.way = way,
-	};
-	return way;
+	if (!known->is_used || known->address != address || known->is_of_file != (lines == NULL) ||
+	    !is_valid(generated, known))
+		search_way(generated, known, source, address, lines);
+	return known;
 }
 
 struct uw_way_out uw_generated_way(struct uw_generated *generated, uint64_t start, uint64_t end,
 				   uint64_t address)
 {
-	struct code code = {generated, start, end};
+	struct code code = {generated, start, end, {{0}, 0}};
 	const struct uw_analysis_source source = {.context = &code, .read = read_code};
-	const struct uw_way_out way = find_way(generated, &source, address, false);
+	const struct known_way *known = find_way(generated, &source, address, &code.lines);
 
-	return is_settled(generated, &way) ? way : (struct uw_way_out){0};
+	return known && is_settled(generated, known) ? known->way : (struct uw_way_out){0};
 }
 
 struct uw_way_out uw_generated_way_of_file(struct uw_generated *generated,
 					   const struct uw_analysis_source *source,
 					   uint64_t address)
 {
-	return find_way(generated, source, address, true);
+	const struct known_way *known = find_way(generated, source, address, NULL);
+
+	return known ? known->way : (struct uw_way_out){0};
 }

@@ -14,7 +14,7 @@ struct uw_generated;
 enum {
 	UW_GENERATED_LINE = 4096,
 	UW_GENERATED_LINES = 1024, /* at most 4 MB for an address space */
-	UW_GENERATED_WAYS = 4096,  /* ways out, of 56 bytes */
+	UW_GENERATED_WAYS = 4096,  /* ways out, of 176 bytes */
 	/* How long a line counts as the target's memory. */
 	UW_GENERATED_FRESH_NS = 10 * 1000 * 1000,
 	/* How long after code was replaced samples may come that ran what was there before. */

@@ -23,10 +23,20 @@ __u64 always_bytes = 4096;
 __u64 refill_bytes = 1;
 __u64 gather_bytes = 65536;
 
-/* A program's state on a CPU, where nothing interrupts it that uses the same slot. */
+/* A stack to copy. */
+struct part {
+	__u64 start;
+	__u64 size;
+	__u64 ends; /* STACK_CHUNK_ENDS, or 0 */
+};
+
+/* A program's state on a CPU, where nothing interrupts it that uses the same slot. What does
+ * not fit on the program's stack is here: on Linux 6.1 all calls have 512 bytes together. */
 struct slot {
 	__u64 tokens;
 	__u64 filled_ns;
+	struct part first;     /* of the copy being made, */
+	struct part second;    /* the interrupted stack; size 0: there is none */
 	__u32 frame_step;      /* interrupted.bpf.h: where the last signal's frame lay */
 	__u32 frame_misses;    /* searches for one since then */
 	struct wait_head wait; /* right before the chunk: records about waits have both */
@@ -41,20 +51,11 @@ struct {
 	__type(value, struct slot);
 } slots SEC(".maps");
 
-/* A stack to copy. */
-struct part {
-	__u64 start;
-	__u64 size;
-	__u64 ends; /* STACK_CHUNK_ENDS, or 0 */
-};
-
 struct copy {
 	void *context;
 	struct slot *slot;
 	void *head; /* where the record begins, in the slot */
 	__u64 head_size;
-	struct part first;
-	struct part second; /* the interrupted stack; size 0: there is none */
 	__u32 first_chunks;
 	__u32 sp_page; /* bit of the stack pointer's page among those of the first chunk */
 	__u32 sent;    /* chunks */
@@ -232,9 +233,9 @@ static long send_chunk(__u32 index, struct copy *copy)
 {
 	struct slot *slot = copy->slot;
 	_Bool is_second = index >= copy->first_chunks;
-	__u64 start = is_second ? copy->second.start : copy->first.start;
-	__u64 end = start + (is_second ? copy->second.size : copy->first.size);
-	__u64 before = is_second ? copy->first.size : 0;
+	__u64 start = is_second ? slot->second.start : slot->first.start;
+	__u64 end = start + (is_second ? slot->second.size : slot->first.size);
+	__u64 before = is_second ? slot->first.size : 0;
 	__u64 number = is_second ? index - copy->first_chunks : index;
 	__u64 from = (start & -(__u64)STACK_CHUNK_PAGE) + number * STACK_CHUNK_BYTES;
 	__u64 to = lesser(from + STACK_CHUNK_BYTES, end);
@@ -283,7 +284,8 @@ static void send_stack(struct copy *copy, const struct range *range, __u64 sp,
 		       const struct range *outer, __u64 outer_sp)
 {
 	struct slot *slot = copy->slot;
-	struct part *first = &copy->first, *second = &copy->second;
+	struct part *first = &slot->first, *second = &slot->second;
+	*second = (struct part){};
 	choose_part(copy, range, sp, first);
 	if (outer_sp != 0 && first->ends)
 		choose_part(copy, outer, outer_sp, second);

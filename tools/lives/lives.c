@@ -213,6 +213,15 @@ void lives_rewind(struct lives *lives, uint32_t thread)
 	read_wait(lives);
 }
 
+void lives_each_wait(struct lives *lives, uint32_t thread,
+		     void (*take)(const struct life_wait *wait, void *user), void *user)
+{
+	const struct life_wait *wait;
+	thread_spool_rewind(lives->wait_spool, thread);
+	while ((wait = thread_spool_next(lives->wait_spool)) != NULL)
+		take(wait, user);
+}
+
 /* The waits that began by the start of the piece: of these the last one counts. */
 static void begin_waits(struct lives *lives)
 {

@@ -56,6 +56,11 @@ bool lives_has(const struct lives *lives, uint32_t thread);
 
 /* Goes before the first piece of a thread of the reader. One thread is read at a time. */
 void lives_rewind(struct lives *lives, uint32_t thread);
+
+/* Calls take with each wait of a thread, by start, also those without a piece of their own: they
+ * have no blocked state, or share another's. The next piece is asked for by lives_rewind. */
+void lives_each_wait(struct lives *lives, uint32_t thread,
+		     void (*take)(const struct life_wait *wait, void *user), void *user);
 bool lives_next(struct lives *lives, struct life_piece *piece);
 
 /* "Mutex queue_lock"; "Mutex". */

@@ -126,10 +126,41 @@ static uint64_t write_runs(struct page_lives *lives)
 	return runs;
 }
 
+/* Of a thread, as far as its pieces go. */
+struct life_waits {
+	struct page_lives *lives;
+	uint64_t first_ns, end_ns;
+};
+
+static void add_wait(const struct life_wait *wait, void *user)
+{
+	struct life_waits *waits = user;
+	struct page_lives *lives = waits->lives;
+	if (wait->start_ns >= waits->first_ns && wait->start_ns < waits->end_ns)
+		page_cells_add(&lives->waits, page_time_cell(lives->time, wait->start_ns),
+			       enter_class(lives, wait), wait->wait_ns);
+}
+
+/* Adds the times of the thread's states. */
+static void add_states(struct page_lives *lives, uint32_t thread, struct page_life *life,
+		       struct life_waits *waits)
+{
+	struct life_piece piece;
+	lives_rewind(lives->lives, thread);
+	while (lives_next(lives->lives, &piece)) {
+		struct state_part part = {lives->cell_ns, piece.state};
+		life->state_ns[piece.state] += piece.end_ns - piece.start_ns;
+		spread(lives->time, piece.start_ns, piece.end_ns, add_state, &part);
+		if (waits->end_ns == 0)
+			waits->first_ns = piece.start_ns;
+		waits->end_ns = piece.end_ns;
+	}
+}
+
 struct page_life page_lives_add(struct page_lives *lives, uint32_t thread)
 {
 	struct page_life life = {0};
-	struct life_piece piece;
+	struct life_waits waits = {lives, 0, 0};
 	size_t size = (size_t)lives->time->cells * STATES * sizeof(*lives->cell_ns);
 	if (thread == PROFILE_NONE || !lives_has(lives->lives, thread))
 		return life;
@@ -141,15 +172,8 @@ struct page_life page_lives_add(struct page_lives *lives, uint32_t thread)
 	lives->waits.take = take_wait;
 	lives->waits.user = lives;
 	lives->wait_count = 0;
-	lives_rewind(lives->lives, thread);
-	while (lives_next(lives->lives, &piece)) {
-		struct state_part part = {lives->cell_ns, piece.state};
-		life.state_ns[piece.state] += piece.end_ns - piece.start_ns;
-		spread(lives->time, piece.start_ns, piece.end_ns, add_state, &part);
-		if (piece.wait && piece.ends_wait)
-			page_cells_add(&lives->waits, page_time_cell(lives->time, piece.start_ns),
-				       enter_class(lives, piece.wait), piece.wait->wait_ns);
-	}
+	add_states(lives, thread, &life, &waits);
+	lives_each_wait(lives->lives, thread, add_wait, &waits);
 	page_cells_flush(&lives->waits);
 	life.waits = lives->wait_count;
 	life.runs = write_runs(lives);

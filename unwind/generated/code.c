@@ -238,7 +238,7 @@ static void search_way(struct uw_generated *generated, struct known_way *known,
 		       const struct uw_analysis_source *source, uint64_t address,
 		       const struct way_lines *lines)
 {
-	*known = (struct known_way){.address = address, .is_of_file = lines == NULL};
+	*known = (struct known_way){.address = address, .is_of_file = !lines};
 	known->is_used = uw_way_out_find(source, address, &known->way);
 	known->change = generated->changes;
 	known->period = generated->period;
@@ -265,7 +265,7 @@ static const struct known_way *find_way(struct uw_generated *generated,
 		return NULL;
 	struct known_way *known = &generated->ways[address * UINT64_C(0x9e3779b97f4a7c15) >> 32 &
 						   (UW_GENERATED_WAYS - 1)];
-	if (!known->is_used || known->address != address || known->is_of_file != (lines == NULL) ||
+	if (!known->is_used || known->address != address || known->is_of_file != !lines ||
 	    !is_valid(generated, known))
 		search_way(generated, known, source, address, lines);
 	return known;

@@ -127,9 +127,11 @@ static bool find_mapping(const struct process *process, uint64_t address,
 			 struct stack_mapping *mapping)
 {
 	struct search search = {address, mapping};
-	if (address >= mapping->low && address < mapping->high)
+	if (mapping->map_version == process->map_version && address >= mapping->low &&
+	    address < mapping->high)
 		return true;
 	mapping->low = mapping->high = 0;
+	mapping->map_version = process->map_version;
 	maps_read(process->context->asker, (pid_t)process->pid, look_at_mapping, &search);
 	return mapping->high > 0;
 }

@@ -20,9 +20,10 @@ struct process;
 struct stack_mapping {
 	uint64_t low;
 	uint64_t high;
-	uint64_t read_ns; /* CLOCK_MONOTONIC_RAW: last reading, or try */
-	bool is_vain;     /* it left pages absent: none follows for a second */
-	uint8_t reason;   /* enum profile_skip_reason */
+	uint64_t map_version; /* the process's when it was seen */
+	uint64_t read_ns;     /* CLOCK_MONOTONIC_RAW: last reading, or try */
+	bool is_vain;         /* it left pages absent: none follows for a second */
+	uint8_t reason;       /* enum profile_skip_reason */
 };
 
 enum stack_pages_price {

@@ -3,17 +3,18 @@
 #include <sys/resource.h>
 
 enum {
-	VAIN_MAX = 3,          /* wake-ups for nothing in one poll, */
-	VAIN_MS = 4,           /* and one more each so many ms */
-	BLIND_MS = 200,        /* until the rings are tried again */
-	BYTES_PER_MS = 1 << 20 /* what comes on one CPU, at most */
+	VAIN_MAX = 3,   /* wake-ups for nothing in one poll, */
+	VAIN_MS = 4,    /* and one more each so many ms */
+	BLIND_MS = 200, /* until the rings are tried again */
+	BYTES_PER_MS = 1 << 20 /* what comes on one CPU, at most */,
+	PARTS = 2 /* of a ring: one may be filled already */
 };
 
 enum { PATIENCE_LEAST_MS = 3, PATIENCE_MAX_MS = 10 };
 
 int ring_poll_patience_ms(size_t ring_size)
 {
-	size_t fills_ms = ring_size / BYTES_PER_MS;
+	size_t fills_ms = ring_size / PARTS / BYTES_PER_MS;
 	if (fills_ms < PATIENCE_LEAST_MS)
 		return 0;
 	return fills_ms < PATIENCE_MAX_MS ? (int)fills_ms : PATIENCE_MAX_MS;

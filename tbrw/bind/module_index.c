@@ -139,6 +139,8 @@ static bool group_build(struct module_group *g, const struct tb5_bind_module *mo
 		g->first[i] = total;
 		total += n;
 	}
+	/* Each module lies in a piece. */
+	assert(total > 0);
 	g->listed_count = total;
 	g->listed = malloc(total * sizeof(*g->listed));
 	g->latest = malloc(total * 2 * sizeof(*g->latest));

@@ -70,6 +70,12 @@ uint64_t uw_analysis_extent(const struct uw_analysis_source *source, uint64_t st
 	return start;
 }
 
+bool uw_analysis_is_spent(const struct uw_analysis *analysis)
+{
+	(void)analysis;
+	return false;
+}
+
 bool uw_analysis_is_contradicted(const struct uw_analysis *analysis)
 {
 	(void)analysis;

@@ -191,7 +191,8 @@ static void find_factor(struct comparing *comparing)
 	size_t count = 0;
 	double weight = 0;
 	double sum = 0;
-	for (size_t i = 0; i < comparison->count; i++)
+	/* Of equal variances there may be any number. */
+	for (size_t i = 0; i < comparison->count && count < SURE_MAX; i++)
 		if (comparing->variances[i] > 0 && comparing->variances[i] <= sure)
 			ratios[count++] = (struct ratio){ratio_of(&comparison->rows[i]),
 							 comparing->variances[i]};

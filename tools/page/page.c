@@ -190,7 +190,8 @@ static void write_file(struct page *page, FILE *stream)
 	if (!packing)
 		xalloc_fail();
 	compress(&page->columns, json, size, packing);
-	if (fclose(packing) != 0)
+	/* Its length has 32 bits. */
+	if (fclose(packing) != 0 || size > UINT32_MAX)
 		xalloc_fail();
 	fwrite(template.before, 1, template.before_size, stream);
 	page_base64_write((const uint8_t *)packed, packed_size, stream);

@@ -1,6 +1,7 @@
 /* The frame of a place by the way ahead of it: what a return undoes, the function had done. */
 #include "unwind/analysis/analysis.h"
 #include "unwind/analysis/effect.h"
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -8,7 +9,7 @@ enum {
 	WAYS_MAX = 48,
 	STRETCH = 32,    /* instructions of one way before the next one's turn */
 	STEPS_MAX = 600, /* in all; a hundred microseconds */
-	VISITED = 1024,  /* slots, a power of two beyond STEPS_MAX */
+	VISITED = 1024,  /* slots, a power of two; each step takes one */
 	ALIGNMENT = 16,
 	UNKNOWN = 0xff
 };
@@ -21,6 +22,8 @@ struct way {
 	bool has_calls;
 	struct uw_flow_state state;
 };
+
+static_assert((int)STEPS_MAX < (int)VISITED, "there is always a free slot");
 
 struct ahead {
 	const struct uw_analysis_source *source;
@@ -191,18 +194,22 @@ static bool go_on(struct ahead *ahead, struct way *way, const struct uw_effect *
 /* Follows a way for a stretch; true: it came to a return, which tells the row. */
 static bool follow(struct ahead *ahead, struct way *way, struct uw_analysis_row *row)
 {
-	for (unsigned i = 0; i < STRETCH; i++, ahead->steps++) {
+	for (unsigned i = 0; i < STRETCH; i++) {
 		struct uw_effect effect;
 
 		if (ahead->steps == STEPS_MAX || way->address == 0 || !look_at(ahead, way->address))
 			return false;
 		size_t offset = (size_t)(way->address - ahead->base);
-		if (!visit(ahead, way->address) ||
-		    !uw_effect_apply(&way->state, way->address, ahead->bytes + offset,
+		if (!visit(ahead, way->address))
+			return false;
+		/* Before any way out of here: a full table would be searched for ever. */
+		ahead->steps++;
+		if (!uw_effect_apply(&way->state, way->address, ahead->bytes + offset,
 				     ahead->size - offset, &effect))
 			return false;
+		/* What takes arguments off the stack is no function of the psABI's. */
 		if (effect.flow == UW_FLOW_RETURN)
-			return take_return(way, row);
+			return effect.popped == 0 && take_return(way, row);
 		/* A tail call undoes the frame; a jump to a case does not. */
 		if (effect.flow == UW_FLOW_INDIRECT)
 			return take_return(way, row) && has_record(row);

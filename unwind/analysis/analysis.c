@@ -27,7 +27,7 @@ struct uw_analysis {
 	uint64_t exits[UW_ANALYSIS_EXITS_MAX];
 	size_t exit_count;
 	bool exits_anywhere, jumps_anywhere;
-	bool returns, is_closed, is_contradicted, keeps_alignment;
+	bool returns, is_closed, is_contradicted, is_spent, keeps_alignment;
 };
 
 void uw_analysis_destroy(struct uw_analysis *analysis)
@@ -132,6 +132,7 @@ static bool take_flow(struct uw_analysis *analysis, const struct uw_flow *flow)
 	analysis->exits_anywhere = flow->exits_anywhere;
 	analysis->jumps_anywhere = flow->exits_anywhere || flow->has_unknown_jump;
 	analysis->is_contradicted = reason_of(flow) != UW_ANALYSIS_KNOWN;
+	analysis->is_spent = flow->is_spent;
 	analysis->keeps_alignment = !flow->has_misaligned_call;
 	analysis->returns = flow->comes_back && !analysis->is_contradicted;
 	analysis->is_closed = flow->is_closed && !analysis->is_contradicted;
@@ -222,6 +223,11 @@ bool uw_analysis_exits_to(const struct uw_analysis *analysis, uint64_t target)
 		if (analysis->exits[i] == target)
 			return true;
 	return analysis->exits_anywhere;
+}
+
+bool uw_analysis_is_spent(const struct uw_analysis *analysis)
+{
+	return analysis->is_spent;
 }
 
 bool uw_analysis_jumps_anywhere(const struct uw_analysis *analysis)

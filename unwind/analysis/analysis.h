@@ -111,6 +111,9 @@ bool uw_analysis_returns(const struct uw_analysis *analysis);
 /* Whether a return contradicts, or there were too many steps. */
 bool uw_analysis_is_contradicted(const struct uw_analysis *analysis);
 
+/* Whether there were too many steps: nothing is known then. */
+bool uw_analysis_is_spent(const struct uw_analysis *analysis);
+
 /* Whether the stack pointer is a multiple of 16 at all calls (psABI, section 3.2.2). Compilers give
  * that up for calls of the file's own functions at most. */
 bool uw_analysis_keeps_alignment(const struct uw_analysis *analysis);

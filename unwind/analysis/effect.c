@@ -473,6 +473,7 @@ bool uw_effect_apply(struct uw_flow_state *state, uint64_t address, const uint8_
 	if (is_end(&instruction)) {
 		effect->flow = instruction.head.mnemonic == ZYDIS_MNEMONIC_RET ? UW_FLOW_RETURN
 									       : UW_FLOW_END;
+		effect->popped = (uint16_t)instruction.head.raw.imm[0].value.u;
 		return true;
 	}
 	switch (instruction.head.meta.category) {

@@ -31,6 +31,7 @@ struct uw_effect {
 	enum uw_flow_kind flow;
 	enum uw_condition condition; /* of BRANCH */
 	uint8_t size;                /* of the instruction */
+	uint16_t popped;             /* of RETURN: bytes of arguments taken off the stack */
 	uint64_t target;             /* of BRANCH and JUMP */
 	struct uw_value value;       /* of INDIRECT: TARGET or POINTER, or unknown */
 };

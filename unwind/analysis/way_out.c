@@ -89,10 +89,11 @@ static struct uw_way_out ending(const struct uw_flow_state *state)
 	return way;
 }
 
-static void take_return(struct search *search, const struct uw_flow_state *state)
+static void take_return(struct search *search, const struct uw_flow_state *state, uint16_t popped)
 {
 	struct uw_way_out way = ending(state);
 
+	way.popped = popped;
 	if (way.base == UW_WAY_UNKNOWN)
 		return;
 	if (search->found.base == UW_WAY_UNKNOWN) {
@@ -103,6 +104,8 @@ static void take_return(struct search *search, const struct uw_flow_state *state
 	} else if (search->found.base != way.base || search->found.slot != way.slot ||
 		   search->found.fp != way.fp) {
 		search->differs = true;
+	} else if (popped < search->found.popped) {
+		search->found.popped = popped;
 	}
 }
 
@@ -152,7 +155,7 @@ static bool go_on(struct search *search, struct uw_flow_state *state,
 			search->left = ending(state);
 		return false;
 	case UW_FLOW_RETURN:
-		take_return(search, state);
+		take_return(search, state, effect->popped);
 		return false;
 	case UW_FLOW_INDIRECT:
 		take_tail(search, state);
@@ -201,6 +204,7 @@ static struct uw_way_out run(struct search *search, const struct uw_flow_state *
 		search->count--;
 		follow(search, address, &current);
 	}
+	search->out->steps += search->steps;
 	if (search->differs)
 		return (struct uw_way_out){0};
 	return search->found.base != UW_WAY_UNKNOWN ? search->found : search->left;
@@ -258,6 +262,7 @@ bool uw_way_out_find(const struct uw_analysis_source *source, uint64_t address,
 	way->fp = found.fp;
 	way->slot = found.slot;
 	way->is_tail = found.is_tail;
+	way->popped = found.popped;
 	free(search);
 	return true;
 }

@@ -23,10 +23,13 @@ enum uw_way_fp {
 };
 
 struct uw_way_out {
-	uint8_t base;  /* enum uw_way_base */
-	uint8_t fp;    /* enum uw_way_fp */
-	bool is_tail;  /* told by a jump to an unknown place alone */
-	int32_t slot;  /* bytes from the base to the return address */
+	uint8_t base;    /* enum uw_way_base */
+	uint8_t fp;      /* enum uw_way_fp */
+	bool is_tail;    /* told by a jump to an unknown place alone */
+	uint16_t popped; /* bytes above the return address that a return takes off the stack, at
+			    least */
+	int32_t slot;    /* bytes from the base to the return address */
+	uint32_t steps;  /* instructions looked at */
 	uint64_t from; /* the code that was looked at, also where nothing was found: [from, end) */
 	uint64_t end;
 };

@@ -142,7 +142,8 @@ static bool may_lead(struct uw_space *space, const struct uw_call *call,
 	    saved->slot[UW_SAVED_FP] == UW_SLOT_LOST)
 		return false;
 	const struct uw_analysis *analysis = analysis_at(space, call->target, &bias);
-	return analysis && uw_analysis_jumps_anywhere(analysis);
+	return analysis && uw_analysis_is_contradicted(analysis) &&
+	       uw_analysis_jumps_anywhere(analysis);
 }
 
 /* Whether the call before a return address led to the function at start. */
@@ -222,7 +223,8 @@ static enum uw_step try_rules(const struct place *place, const struct uw_code *c
 	return step;
 }
 
-/* What is known of the code without the row by the way ahead, which does not hold. */
+/* What is known of the code without the row by the way ahead, which does not hold, or needs a frame
+ * pointer that is not known: others may do without, so that it is not asked again. */
 static const struct uw_code *code_refused(const struct place *place, const struct uw_state *state,
 					  struct uw_memory *memory)
 {

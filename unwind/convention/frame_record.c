@@ -266,7 +266,8 @@ static uint64_t caller_sp(const struct frame *frame)
 	const uint8_t word = frame->memory->word;
 	uint64_t above = frame->fp + 2 * (uint64_t)word, sender, last;
 
-	if (!frame->is_generated || frame->fp - frame->sp < 2 * (uint64_t)word ||
+	if (!frame->is_generated || !(frame->exact || finds_stack(frame)) ||
+	    frame->fp - frame->sp < 2 * (uint64_t)word ||
 	    !uw_memory_read_word(frame->memory, frame->fp - word, &sender) ||
 	    !uw_memory_read_word(frame->memory, frame->fp - 2 * (uint64_t)word, &last) ||
 	    sender % word != 0 || sender < above || sender - above > ARGUMENTS_MAX ||

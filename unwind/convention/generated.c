@@ -9,7 +9,10 @@
 #include "unwind/space/space.h"
 #include "unwind/step/code.h"
 
-enum { WAY_EFFORT = 16 /* of a way that is known: see uw_cfi_row */ };
+enum {
+	WAY_EFFORT = 16, /* of a way that is known: see uw_cfi_row; */
+	STEP_EFFORT = 4  /* of an instruction that is looked at for one that is not */
+};
 
 /* The return address in a slot is a caller's: a call precedes it, or nobody calls it by design. */
 static bool is_called(struct uw_space *space, struct uw_memory *memory, uint64_t ra)
@@ -79,7 +82,7 @@ static enum uw_step take_way(struct uw_space *space, struct uw_state *state,
 		.is_plain = way->fp != UW_WAY_FP_LOST,
 	};
 	*state = caller;
-	return uw_state_return(machine, state, slot + machine->word, ra);
+	return uw_state_return(machine, state, slot + machine->word + way->popped, ra);
 }
 
 static bool read_file(void *space, uint64_t address, void *bytes, size_t size)
@@ -111,10 +114,12 @@ enum uw_step uw_convention_generated(struct uw_space *space, struct uw_state *st
 	    memory->effort > UW_CFI_EFFORT_MAX || state->ip >= mapping->end ||
 	    (mapping->module && mapping->module->elf.arch != UW_ARCH_X86_64))
 		return UW_STEP_NONE;
-	memory->effort += WAY_EFFORT;
+	uint64_t steps = uw_generated_steps(space->generated);
 	const struct uw_way_out way = mapping->module
 					      ? way_of_file(space, mapping, state->ip, state->exact)
 					      : uw_generated_way(space->generated, mapping->start,
 								 mapping->end, state->ip);
+	steps = uw_generated_steps(space->generated) - steps;
+	memory->effort += WAY_EFFORT + STEP_EFFORT * (uint32_t)steps;
 	return take_way(space, state, memory, &way, taken);
 }

@@ -379,7 +379,7 @@ bool uw_functions_deviates(struct uw_functions *functions, uint64_t rva, uint64_
 		return false;
 	*start = symbol->start;
 	const struct uw_analysis *analysis = uw_functions_analysis(functions, symbol->start);
-	return analysis && uw_analysis_is_contradicted(analysis);
+	return analysis && uw_analysis_is_contradicted(analysis) && !uw_analysis_is_spent(analysis);
 }
 
 uint32_t uw_functions_learnt(const struct uw_functions *functions)

@@ -42,6 +42,7 @@ struct uw_generated {
 	struct known_way *ways;                 /* owned; NULL until needed */
 	uint64_t now_ns;                        /* of the walk; 0: not asked yet */
 	uint64_t changes;                       /* of lines, so far */
+	uint64_t steps;                         /* of searches, so far */
 	uint32_t period;                        /* changes with the mappings */
 };
 
@@ -74,6 +75,11 @@ void uw_generated_outdate(struct uw_generated *generated)
 {
 	if (generated)
 		generated->period++;
+}
+
+uint64_t uw_generated_steps(const struct uw_generated *generated)
+{
+	return generated->steps;
 }
 
 static uint64_t walk_ns(struct uw_generated *generated)
@@ -240,6 +246,7 @@ static void search_way(struct uw_generated *generated, struct known_way *known,
 {
 	*known = (struct known_way){.address = address, .is_of_file = !lines};
 	known->is_used = uw_way_out_find(source, address, &known->way);
+	generated->steps += known->way.steps;
 	known->change = generated->changes;
 	known->period = generated->period;
 	if (!lines)

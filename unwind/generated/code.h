@@ -39,6 +39,9 @@ struct uw_way_out uw_generated_way_of_file(struct uw_generated *generated,
 					   const struct uw_analysis_source *source,
 					   uint64_t address);
 
+/* Instructions that searches of ways looked at, so far. */
+uint64_t uw_generated_steps(const struct uw_generated *generated);
+
 /* The way out of the x86-64 code at address in the mapping [start, end). UW_WAY_UNKNOWN: none is
  * found. The same until the code's bytes change. Unknown for a while after other
  * code lay there. */

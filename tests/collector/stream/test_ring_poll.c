@@ -112,9 +112,9 @@ END_TEST
 START_TEST(patience_by_size)
 {
 	ck_assert_int_eq(ring_poll_patience_ms(MB / 2), 0);
-	ck_assert_int_eq(ring_poll_patience_ms((size_t)2 * MB), 0);
-	ck_assert_int_eq(ring_poll_patience_ms((size_t)4 * MB), 4);
-	ck_assert_int_eq(ring_poll_patience_ms((size_t)8 * MB), 8);
+	ck_assert_int_eq(ring_poll_patience_ms((size_t)4 * MB), 0);
+	ck_assert_int_eq(ring_poll_patience_ms((size_t)8 * MB), 4);
+	ck_assert_int_eq(ring_poll_patience_ms((size_t)16 * MB), 8);
 	ck_assert_int_eq(ring_poll_patience_ms((size_t)64 * MB), 10);
 }
 END_TEST

@@ -61,6 +61,16 @@ PLACE(cases_body);
 CODE("endless: push %rbp; 1: endless_body: pause; jmp 1b");
 PLACE(endless_body);
 
+/* More branches than are followed, each to an end of its own. */
+CODE("branches: .set number, 0; .rept 700; je branches_ends + number; .set number, number + 1; "
+     ".endr; ret;"
+     "branches_ends: .fill 700, 1, 0xcc");
+PLACE(branches);
+
+/* Takes an argument off the stack. */
+CODE("takes: push %rbx; takes_body: nop; pop %rbx; ret $8");
+PLACE(takes_body);
+
 /* A register that is pushed in place of another is no preserved one. */
 CODE("swapped: push %rbx; push %rbp; swapped_body: nop; pop %rbx; pop %rbp; pop %rcx; pop %rbx; "
      "pop %rbx; ret; .byte 0x06; swapped_none: .byte 0x06, 0x06");
@@ -157,6 +167,8 @@ END_TEST
 
 START_TEST(no_way)
 {
+	ck_assert(!find(branches, false));
+	ck_assert(!find(takes_body, false));
 	uint32_t steps = 0;
 
 	ck_assert(!find(endless_body, false));

@@ -98,6 +98,9 @@ START_TEST(ways)
 	ck_assert_msg(way.slot == cases[_i].way.slot, "%s: slot %d", cases[_i].name, way.slot);
 	ck_assert_msg(way.fp == cases[_i].way.fp, "%s: fp %u", cases[_i].name, way.fp);
 	ck_assert_msg(way.is_tail == cases[_i].way.is_tail, "%s: tail", cases[_i].name);
+	ck_assert_msg(way.popped == cases[_i].way.popped, "%s: popped %u", cases[_i].name,
+		      way.popped);
+	ck_assert_uint_gt(way.steps, 0);
 }
 END_TEST
 

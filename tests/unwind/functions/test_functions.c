@@ -120,7 +120,7 @@ START_TEST(way_ahead)
 		ck_assert(start == UW_START_UNKNOWN);
 		uw_functions_count(functions, &counts);
 		ck_assert_uint_eq(counts.analyses, 0);
-		ck_assert_uint_eq(counts.steps, 3);
+		ck_assert_uint_eq(counts.steps, 4);
 	}
 	uw_functions_refuse(functions, rva_of(likely_body), true);
 	assert_row(likely_body, likely, 48);

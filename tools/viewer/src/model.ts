@@ -403,7 +403,9 @@ export class Model {
         const item = classes.item[kind]!;
         let row = rows.get(item);
         if (!row) {
-          const [type, name] = data.meta.waits[item]!.split('\n', 2) as [string, string];
+          // A name may have line feeds of its own.
+          const text = data.meta.waits[item]!;
+          const [type, name] = [text.slice(0, text.indexOf('\n')), text.slice(text.indexOf('\n') + 1)];
           rows.set(item, row = {item, type, name, count: 0, ns: 0, stacks: new Map()});
         }
         row.count += this.waits.count[at]!;

@@ -26,9 +26,11 @@ export class Timeline {
       this.labels.push(el('button', {'aria-pressed': 'false', title: `${name}, TID ${thread.tid}, of ${shown(thread.process)} (PID ${thread.pid})`,
         click: () => this.toggle(t)}, `${name} `, el('span', {class: 'dim'}, String(thread.tid || ''))));
     }
+    const more = model.threads.length - this.count;
     this.lanes = el('div', {class: 'lanes'}, this.axis, this.canvas, this.selection);
     this.element = el('section', {class: 'timeline', 'aria-label': 'Timeline of threads'},
-      el('div', {class: 'labels', role: 'group', 'aria-label': 'Threads to show'}, el('div', {class: 'axis'}, 'Thread'), ...this.labels), this.lanes);
+      el('div', {class: 'labels', role: 'group', 'aria-label': 'Threads to show'}, el('div', {class: 'axis'}, 'Thread'), ...this.labels,
+        more > 0 ? el('div', {class: 'axis dim'}, `${more} more, with less CPU time`) : ''), this.lanes);
     this.lanes.addEventListener('pointerdown', event => {
       this.drag = this.cellOf(event);
       this.lanes.setPointerCapture(event.pointerId);

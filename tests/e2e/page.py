@@ -102,7 +102,7 @@ def check_figures(seen, result):
     check(close(levels[row['Simultaneously Utilized Logical CPUs']], float(row['Elapsed Time'])), 'elapsed time by CPUs as in the CSV',
           f'{levels}, {row}')
   # The page has no row of what threads' states alone tell.
-  waits = [row for row in report(result, 'waits') if row['Sync Object'] != '[Short and unseen waits]']
+  waits = [row for row in report(result, 'waits') if row['Sync Object'] not in ('[Short waits]', '[Short and unseen waits]')]
   check(sum(int(row[3]) for row in seen['waits']) == sum(int(row['Wait Count']) for row in waits), 'as many waits as in the CSV',
         f'{seen["waits"]}, {waits}')
   most = waits[0]

@@ -42,7 +42,7 @@ def build(source, directory, *targets):
   with open(f'{directory}/lock', 'w', encoding='utf-8') as lock:
     fcntl.flock(lock, fcntl.LOCK_EX)
     if not os.path.exists(f'{directory}/build.ninja'):
-      call('meson', 'setup', directory, source, '-Dfuzz=true', '-Doptimization=1', '-Db_sanitize=address,undefined', '-Db_lundef=false',
+      call('meson', 'setup', directory, source, '-Dfuzz=true', '-Db_sanitize=address,undefined', '-Db_lundef=false',
            env={**os.environ, 'CC': 'clang', 'CXX': 'clang++'})
     call('ninja', '-C', directory, *targets)
 

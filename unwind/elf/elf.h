@@ -100,15 +100,15 @@ bool uw_elf_read_constant(const struct uw_elf *elf, uint64_t rva, void *bytes, s
 /*
  * Lines of a file's code that were read before. Code around return addresses is looked at a few
  * bytes at a time, again and again: a system call for each look takes longer than all else. One
- * file's, by RVA; all zero at first. 8 MB, resident as far as used.
+ * file's, by RVA; all zero at first. At most 8 MB.
  */
 struct uw_lines {
-	struct uw_line *line; /* owned; NULL: not used yet, or out of memory */
+	struct uw_line **line; /* owned, with the lines; NULL: not used yet, or out of memory */
 };
 
 void uw_lines_finish(struct uw_lines *lines);
 
-/* As uw_elf_read_constant, but allocates once. A line is read once: a file that changes later is
+/* As uw_elf_read_constant, but allocates lines. A line is read once: a file that changes later is
  * not seen here, but by whoever opens it again (uw_module_has_changed). */
 bool uw_lines_read(struct uw_lines *lines, const struct uw_elf *elf, uint64_t rva, void *bytes,
 		   size_t size);

@@ -12,18 +12,25 @@ struct uw_line {
 
 void uw_lines_finish(struct uw_lines *lines)
 {
+	for (size_t i = 0; lines->line && i < LINES; i++)
+		free(lines->line[i]);
 	free(lines->line);
 	lines->line = NULL;
 }
 
-/* The line of a segment that begins at rva; NULL: it begins in none, or in another one, or cannot
- * be read. */
+/* The line of a segment that begins at rva; NULL: it begins in none, or in another one, cannot be
+ * read, or there is no memory. */
 static const struct uw_line *find_line(struct uw_lines *lines, const struct uw_elf *elf,
 				       const struct uw_segment *segment, uint64_t rva)
 {
-	struct uw_line *line = &lines->line[rva / LINE_SIZE % LINES];
+	struct uw_line **place = &lines->line[rva / LINE_SIZE % LINES];
 
 	if (uw_elf_segment(elf, rva) != segment)
+		return NULL;
+	if (!*place)
+		*place = calloc(1, sizeof(**place));
+	struct uw_line *line = *place;
+	if (!line)
 		return NULL;
 	if (line->size > 0 && line->rva == rva)
 		return line;
@@ -46,7 +53,7 @@ bool uw_lines_read(struct uw_lines *lines, const struct uw_elf *elf, uint64_t rv
 	if (!segment || segment->writable || segment->file_size - (rva - segment->rva) < size)
 		return false;
 	if (!lines->line && !elf->image)
-		lines->line = calloc(LINES, sizeof(*lines->line));
+		lines->line = calloc(LINES, sizeof(struct uw_line *));
 	if (!lines->line || size > THROUGH_LINES_MAX)
 		return uw_elf_read_constant(elf, rva, bytes, size);
 	while (size > 0) {

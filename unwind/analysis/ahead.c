@@ -1,15 +1,16 @@
 /* The frame of a place by the way ahead of it: what a return undoes, the function had done. */
 #include "unwind/analysis/analysis.h"
 #include "unwind/analysis/effect.h"
+#include "unwind/analysis/visited.h"
 #include <assert.h>
 #include <string.h>
 
 enum {
 	WINDOW = 256,
 	WAYS_MAX = 48,
-	STRETCH = 32,    /* instructions of one way before the next one's turn */
-	STEPS_MAX = 600, /* in all; a hundred microseconds */
-	VISITED = 1024,  /* slots, a power of two; each step takes one */
+	STRETCH = 32,     /* instructions of one way before the next one's turn */
+	STEPS_MAX = 600,  /* in all; a hundred microseconds */
+	LOG_VISITED = 10, /* each step takes a slot */
 	ALIGNMENT = 16,
 	UNKNOWN = 0xff
 };
@@ -23,14 +24,14 @@ struct way {
 	struct uw_flow_state state;
 };
 
-static_assert((int)STEPS_MAX < (int)VISITED, "there is always a free slot");
+static_assert(STEPS_MAX < 1 << LOG_VISITED, "there is always a free slot");
 
 struct ahead {
 	const struct uw_analysis_source *source;
 	uint64_t base; /* of bytes */
 	size_t size;
 	uint8_t bytes[WINDOW];
-	uint64_t visited[VISITED]; /* addresses; 0: none */
+	uint64_t visited[1 << LOG_VISITED]; /* addresses; 0: none */
 	unsigned steps;
 	/* Ways to be followed, a queue. */
 	size_t first, count;
@@ -53,18 +54,6 @@ static bool look_at(struct ahead *ahead, uint64_t at)
 	}
 	ahead->size = 0;
 	return false;
-}
-
-/* Whether an address is met for the first time. */
-static bool visit(struct ahead *ahead, uint64_t at)
-{
-	size_t slot = (size_t)(at * UINT64_C(0x9e3779b97f4a7c15) >> 54) % VISITED;
-
-	for (; ahead->visited[slot] != 0; slot = (slot + 1) % VISITED)
-		if (ahead->visited[slot] == at)
-			return false;
-	ahead->visited[slot] = at;
-	return true;
 }
 
 static void add_way(struct ahead *ahead, const struct way *way)
@@ -200,7 +189,7 @@ static bool follow(struct ahead *ahead, struct way *way, struct uw_analysis_row 
 		if (ahead->steps == STEPS_MAX || way->address == 0 || !look_at(ahead, way->address))
 			return false;
 		size_t offset = (size_t)(way->address - ahead->base);
-		if (!visit(ahead, way->address))
+		if (!uw_visit(ahead->visited, LOG_VISITED, way->address))
 			return false;
 		/* Before any way out of here: a full table would be searched for ever. */
 		ahead->steps++;

@@ -1,6 +1,8 @@
 #include "unwind/analysis/way_out.h"
 
 #include "unwind/analysis/effect.h"
+#include "unwind/analysis/visited.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +24,9 @@ struct way {
 	struct uw_flow_state state;
 };
 
+/* A step may add a way, whose first address is noted even if it ends there. */
+static_assert(2 * STEPS_MAX + 1 < 1 << LOG_SEEN, "there is always a free slot");
+
 struct search {
 	const struct uw_analysis_source *source;
 	struct uw_way_out *out;
@@ -34,19 +39,6 @@ struct search {
 	struct uw_way_out left;  /* of a jump out of the code */
 	bool differs;
 };
-
-/* Whether an instruction is new. */
-static bool see(struct search *search, uint64_t address)
-{
-	size_t i = (size_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LOG_SEEN));
-
-	while (search->seen[i] != 0 && search->seen[i] != address)
-		i = (i + 1) & ((1 << LOG_SEEN) - 1);
-	if (search->seen[i] == address)
-		return false;
-	search->seen[i] = address;
-	return true;
-}
 
 static bool is_near(const struct search *search, uint64_t address)
 {
@@ -172,7 +164,7 @@ static void follow(struct search *search, uint64_t address, struct uw_flow_state
 {
 	enum uw_flow_kind last = UW_FLOW_NEXT;
 
-	while (search->steps < search->steps_max && see(search, address)) {
+	while (search->steps < search->steps_max && uw_visit(search->seen, LOG_SEEN, address)) {
 		uint8_t bytes[UW_INSTRUCTION_SIZE_MAX];
 		size_t size = read_code(search, address, bytes);
 		struct uw_effect effect;

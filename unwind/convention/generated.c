@@ -96,11 +96,11 @@ static struct uw_way_out way_of_file(struct uw_space *space, const struct uw_map
 				     uint64_t ip, bool exact)
 {
 	const struct uw_analysis_source source = {.context = space, .read = read_file};
-	uint64_t bias = mapping->start - mapping->rva, start;
+	uint64_t bias = mapping->start - mapping->rva;
 
 	uw_module_load(mapping->module);
 	struct uw_functions *functions = uw_module_functions(mapping->module);
-	if (!functions || !uw_functions_deviates(functions, ip - !exact - bias, &start))
+	if (!functions || !uw_functions_deviates(functions, ip - !exact - bias))
 		return (struct uw_way_out){0};
 	return uw_generated_way_of_file(space->generated, &source, ip);
 }

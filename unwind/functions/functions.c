@@ -365,7 +365,7 @@ void uw_functions_count(const struct uw_functions *functions, struct uw_function
 	*counts = functions->counts;
 }
 
-bool uw_functions_deviates(struct uw_functions *functions, uint64_t rva, uint64_t *start)
+bool uw_functions_deviates(struct uw_functions *functions, uint64_t rva)
 {
 	struct uw_cfi_gap gap;
 	uint64_t next;
@@ -377,7 +377,6 @@ bool uw_functions_deviates(struct uw_functions *functions, uint64_t rva, uint64_
 	if (!symbol || symbol->is_part || rva - symbol->start >= symbol->size ||
 	    symbol->start < gap.start)
 		return false;
-	*start = symbol->start;
 	const struct uw_analysis *analysis = uw_functions_analysis(functions, symbol->start);
 	return analysis && uw_analysis_is_contradicted(analysis) && !uw_analysis_is_spent(analysis);
 }

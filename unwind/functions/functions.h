@@ -44,9 +44,9 @@ void uw_functions_refuse(struct uw_functions *functions, uint64_t rva, bool exac
 const struct uw_analysis_row *uw_functions_row_from(struct uw_functions *functions, uint64_t start,
 						    uint64_t rva);
 
-/* Whether a symbol tells the function at rva, whose start goes to *start, and its returns follow
- * other rules than the psABI's: it has no rows then. */
-bool uw_functions_deviates(struct uw_functions *functions, uint64_t rva, uint64_t *start);
+/* Whether a symbol tells the function at rva, and its returns follow other rules than the psABI's,
+ * as far as analysis could tell: it has no rows then. */
+bool uw_functions_deviates(struct uw_functions *functions, uint64_t rva);
 
 /* Takes it for known that a function starts at start. */
 void uw_functions_learn(struct uw_functions *functions, uint64_t start);

@@ -6,6 +6,7 @@
 #include "tools/page/page.h"
 #include "tools/report/report.h"
 #include "tools/report/report_options.h"
+#include "tools/report/subject.h"
 #include "tools/stacks/sampled_result.h"
 #include "tools/terminal/diagnose.h"
 #include <errno.h>
@@ -26,7 +27,7 @@ static const struct report reports[] = {
 	 .print = report_bottom_up_print},
 	{"callers", "FUNCTION between its callers and callees: self and total", 0,
 	 .print = report_callers_print, .explain = report_explain_callers,
-	 .refuse = report_refuse_callers},
+	 .refuse = subject_refuse},
 	{"threads", "threads by CPU time", TALLY_BY_THREAD, .print = report_threads_print},
 	{"modules", "modules by CPU time", 0, .print = report_modules_print},
 	{"utilization", "elapsed time by number of threads that ran or could run at once",

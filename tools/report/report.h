@@ -75,9 +75,6 @@ char *report_explain_states(const struct report_input *input);
 /* Why the report callers shows nothing: likewise, or the mode hides the function. */
 char *report_explain_callers(const struct report_input *input);
 
-/* That no function has the name asked for, for the caller to free; NULL: one has. */
-char *report_refuse_callers(const struct report_input *input);
-
 /* Why a report of states cannot be made with the options or of the result, for the caller to free;
  * NULL: it can. */
 char *report_refuse_states(const struct report_input *input);

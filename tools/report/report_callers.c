@@ -3,7 +3,7 @@
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
-#include "tools/text/suggest.h"
+#include "tools/report/subject.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,22 +99,9 @@ static void add_stack(struct relations *relations, const bool *is_subject,
 	}
 }
 
-static bool *choose_subjects(const struct report_input *input)
-{
-	const struct filter *subject = &input->options->subject;
-	uint32_t count = functions_count(input->functions);
-	bool *is_subject = xalloc_zeroed(count, sizeof(*is_subject));
-	for (uint32_t i = 0; i < count; i++) {
-		const struct function *function = functions_at(input->functions, i);
-		is_subject[i] =
-			filter_takes_name(&subject->conditions[0], function->name, function->full);
-	}
-	return is_subject;
-}
-
 static void collect(const struct report_input *input, struct relations *relations)
 {
-	bool *is_subject = choose_subjects(input);
+	bool *is_subject = subject_functions(input);
 	struct weighted_stacks at = report_stacks(input, true);
 	*relations = (struct relations){0};
 	while (weighted_stacks_next(&at))
@@ -224,33 +211,6 @@ TBRW_U32 report_callers_print(const struct report_input *input, FILE *stream, un
 	free(order);
 	finish(&relations);
 	return VT_SUCCESS;
-}
-
-/* The message for a name that no function has. */
-static char *explain_name(const struct report_input *input)
-{
-	uint32_t count = functions_count(input->functions);
-	const char *name = input->options->subject.conditions[0].value;
-	const char **names = xalloc_zeroed((size_t)count + 1, sizeof(*names));
-	for (uint32_t i = 0; i < count; i++)
-		names[i] = functions_at(input->functions, i)->name;
-	char *advice = suggest_advise(name, names, "tbreport hotspots");
-	char *problem =
-		xalloc_printf("callers %s: no such function in the result; %s", name, advice);
-	free(advice);
-	free(names);
-	return problem;
-}
-
-char *report_refuse_callers(const struct report_input *input)
-{
-	uint32_t count = functions_count(input->functions);
-	bool *is_subject = choose_subjects(input);
-	uint32_t i = 0;
-	while (i < count && !is_subject[i])
-		i++;
-	free(is_subject);
-	return i < count ? NULL : explain_name(input);
 }
 
 char *report_explain_callers(const struct report_input *input)

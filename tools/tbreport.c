@@ -1,12 +1,12 @@
 /* tbreport: shows a result. */
 #include "tools/cli/arguments.h"
 #include "tools/cli/output.h"
+#include "tools/code/report_code.h"
 #include "tools/diff/report_diff.h"
 #include "tools/memory/xalloc.h"
 #include "tools/page/page.h"
 #include "tools/report/report.h"
 #include "tools/report/report_options.h"
-#include "tools/report/subject.h"
 #include "tools/stacks/sampled_result.h"
 #include "tools/terminal/diagnose.h"
 #include <errno.h>
@@ -27,7 +27,12 @@ static const struct report reports[] = {
 	 .print = report_bottom_up_print},
 	{"callers", "FUNCTION between its callers and callees: self and total", 0,
 	 .print = report_callers_print, .explain = report_explain_callers,
-	 .refuse = subject_refuse},
+	 .refuse = report_refuse_subject},
+	{"source", "lines of FUNCTION, or of a source FILE: self and total", 0,
+	 .print = report_source_print, .explain = report_explain_source,
+	 .refuse = report_refuse_source},
+	{"assembly", "instructions of FUNCTION: self and total", 0, .print = report_assembly_print,
+	 .explain = report_explain_callers, .refuse = report_refuse_subject},
 	{"threads", "threads by CPU time", TALLY_BY_THREAD, .print = report_threads_print},
 	{"modules", "modules by CPU time", 0, .print = report_modules_print},
 	{"utilization", "elapsed time by number of threads that ran or could run at once",
@@ -85,7 +90,7 @@ static const struct report *find_report(const char *name)
 static void print_help(void)
 {
 	puts("Usage: tbreport [REPORT] [options] [RESULT]\n"
-	     "       tbreport callers FUNCTION [options] [RESULT]\n"
+	     "       tbreport callers|source|assembly FUNCTION [options] [RESULT]\n"
 	     "       tbreport diff [options] BASE RESULT [RESULT...]\n"
 	     "       tbreport diff [options] --base BASE... RESULT...\n"
 	     "Shows RESULT, a result directory or its tb5 file; without one, the newest result in\n"
@@ -122,6 +127,8 @@ static void print_help(void)
 	     "             object|function|thread|waker|type                 for waits;\n"
 	     "             function|module|thread|stack                      for diff\n"
 	     "  --event NAME           samples of this event, where the result has several\n"
+	     "  --source-dir DIR       for source and assembly: where source files are; repeated\n"
+	     "  --syntax att|intel     for assembly\n"
 	     "  --stacks               for waits: where threads wait, and are woken, from the\n"
 	     "                         leaf up\n"
 	     "  --target-concurrency N    logical CPUs to use, for summary, hotspots and\n"

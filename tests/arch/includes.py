@@ -69,6 +69,7 @@ RULES = {
     'tools/debuginfo': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw', 'libdeflate', 'lzma'}),
     'tools/symbols': (lambda h: h.startswith(('tools/', 'program/')) or h == 'unwind/go/source.h', {'libc', 'elf', 'libelf', 'libdw'}),
     'tools/perf_data': (lambda h: h.startswith('tools/'), {'libc', 'perf_event'}),
+    'tools/code': (lambda h: h.startswith(('tools/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC, {'libc', 'zydis'}),
     'tools/table': (lambda h: h.startswith('tools/'), {'libc', 'json'}),
     'tools/otlp': (lambda h: h.startswith('tools/'), {'libc', 'protobuf'}),
     'tools/import_stacks': (lambda h: h.startswith('tools/') or h in TBRW_PUBLIC | PROFILE_PUBLIC, {'libc', 'protobuf', 'zlib'}),
@@ -140,7 +141,7 @@ ROOMS = {
         'cli': 'memory text terminal',
         'names': 'memory',
         'debuginfo': 'memory',
-        'symbols': 'memory names debuginfo',
+        'symbols': 'memory text names debuginfo',
         'modules': 'memory text',
         'functions': 'memory text names',
         'intervals': 'memory',
@@ -151,6 +152,7 @@ ROOMS = {
         'table': 'memory terminal csv',
         'waits': 'memory text functions samples states',
         'report': 'memory text functions intervals samples states stacks table waits',
+        'code': 'memory text terminal names debuginfo symbols modules functions samples stacks table report',
         'diff': 'memory text terminal cli names functions samples stacks table report',
         'collection': 'memory states samples table report',
         'json': 'memory',
@@ -173,7 +175,7 @@ ROOMS = {
         'external': 'memory text terminal',
         'convert': 'memory text terminal cli names symbols modules functions samples stacks waits export csv_export formats import import_stacks perf_import external',
         'tb5': 'memory text terminal cli',
-        '': 'memory text terminal cli stacks report diff page formats convert',
+        '': 'memory text terminal cli stacks report code diff page formats convert',
     },
 }
 ROOM_FILES_MAX = 25

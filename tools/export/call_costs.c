@@ -131,21 +131,11 @@ static void add_chain(struct collecting *collecting, const struct call_cost_sum 
 		 part);
 }
 
-/* Lines of the functions of a path. Those of one frame stand together. */
-static void push_path(struct collecting *collecting)
+static void push_path(struct collecting *collecting, struct call_path *path)
 {
-	const struct functions *functions = collecting->costs->stacks->functions;
-	const struct call_path *path = &collecting->costs->stacks->call_path;
-	for (size_t i = 0; i < path->count;) {
-		uint32_t count = 1;
-		const uint32_t *lines = NULL;
-		if (path->frames[i] != PROFILE_NONE) {
-			functions_of_frame(functions, path->frames[i], &count);
-			lines = functions_lines_of_frame(functions, path->frames[i]);
-		}
-		for (uint32_t k = 0; k < count && i < path->count; k++)
-			push(&collecting->chain, path->functions[i++], lines ? lines[k] : 0);
-	}
+	call_path_find_lines(path, collecting->costs->stacks->functions);
+	for (size_t i = 0; i < path->count; i++)
+		push(&collecting->chain, path->functions[i], path->lines[i]);
 }
 
 static void add_stacks(struct collecting *collecting, struct weighted_stacks *stacks)
@@ -157,7 +147,7 @@ static void add_stacks(struct collecting *collecting, struct weighted_stacks *st
 		const struct call_cost_sum part = {sum->cpu_ns, sum->samples, times->wait_ns,
 						   times->wall_ns};
 		begin_chain(collecting, &owner);
-		push_path(collecting);
+		push_path(collecting, &stacks->call_path);
 		add_chain(collecting, &part);
 	}
 }

@@ -75,6 +75,16 @@ char *report_explain_states(const struct report_input *input);
 /* Why the report callers shows nothing: likewise, or the mode hides the function. */
 char *report_explain_callers(const struct report_input *input);
 
+/* The functions that a report is about, by function of input->functions: those of the name asked
+ * for; or those in source files of that name, by path or without its directories. The caller frees
+ * the array. */
+bool *report_subject_functions(const struct report_input *input);
+bool *report_subject_functions_of_file(const struct report_input *input);
+/* Whether there is one. */
+bool report_has_subject(const struct report_input *input, const bool *is_subject);
+/* That no function has the name, for the caller to free; NULL: one has. */
+char *report_refuse_subject(const struct report_input *input);
+
 /* Why a report of states cannot be made with the options or of the result, for the caller to free;
  * NULL: it can. */
 char *report_refuse_states(const struct report_input *input);

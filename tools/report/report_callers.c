@@ -3,7 +3,6 @@
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
-#include "tools/report/subject.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,7 +100,7 @@ static void add_stack(struct relations *relations, const bool *is_subject,
 
 static void collect(const struct report_input *input, struct relations *relations)
 {
-	bool *is_subject = subject_functions(input);
+	bool *is_subject = report_subject_functions(input);
 	struct weighted_stacks at = report_stacks(input, true);
 	*relations = (struct relations){0};
 	while (weighted_stacks_next(&at))
@@ -221,8 +220,9 @@ char *report_explain_callers(const struct report_input *input)
 		return problem;
 	collect(input, &relations);
 	if (index_map_count(&relations.map) == 0)
-		problem = xalloc_printf("callers %s: on no stack as it is shown here; use "
+		problem = xalloc_printf("%s %s: on no stack as it is shown here; use "
 					"--call-stack-mode all, or no filter",
+					input->options->report,
 					input->options->subject.conditions[0].value);
 	finish(&relations);
 	return problem;

@@ -27,6 +27,8 @@ enum {
 	OPTION_BY,
 	OPTION_BUCKET,
 	OPTION_BUCKETS,
+	OPTION_SOURCE_DIR,
+	OPTION_SYNTAX,
 	OPTION_VERSION,
 };
 
@@ -50,6 +52,8 @@ static const struct option long_options[] = {
 	{"by", required_argument, NULL, OPTION_BY},
 	{"bucket", required_argument, NULL, OPTION_BUCKET},
 	{"buckets", required_argument, NULL, OPTION_BUCKETS},
+	{"source-dir", required_argument, NULL, OPTION_SOURCE_DIR},
+	{"syntax", required_argument, NULL, OPTION_SYNTAX},
 	{"output", required_argument, NULL, 'o'},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
@@ -78,6 +82,8 @@ static const char *const groups[] = {
 };
 
 static const char *const levels[] = {[false] = "cpus", [true] = "threads", NULL};
+
+static const char *const syntaxes[] = {[false] = "att", [true] = "intel", NULL};
 
 static const char *const switches[] = {[false] = "off", [true] = "on", NULL};
 
@@ -202,6 +208,24 @@ static char *take_diff_option(struct report_options *options, int option, const 
 		       : xalloc_printf("--fail-above %s: no percentage; use 0 to 100", value);
 }
 
+/* Takes an option of the reports source and assembly. Likewise. */
+static char *take_code_option(struct report_options *options, int option, const char *value)
+{
+	size_t chosen = 0;
+	char *problem;
+	if (option == OPTION_SOURCE_DIR) {
+		options->source_dirs =
+			xalloc_resize(options->source_dirs, options->source_dir_count + 2,
+				      sizeof(*options->source_dirs));
+		options->source_dirs[options->source_dir_count++] = value;
+		options->source_dirs[options->source_dir_count] = NULL;
+		return NULL;
+	}
+	problem = suggest_choose("syntax", "syntax", syntaxes, value, &chosen);
+	options->with_intel_syntax = chosen;
+	return problem;
+}
+
 /* Takes an option's value. Returns NULL, or the problem's text. */
 static char *take_option(struct report_options *options, int option, const char *value)
 {
@@ -261,6 +285,9 @@ static char *take_option(struct report_options *options, int option, const char 
 	case 'o':
 		options->output = value;
 		return NULL;
+	case OPTION_SOURCE_DIR:
+	case OPTION_SYNTAX:
+		return take_code_option(options, option, value);
 	default:
 		return take_states_option(options, option, value);
 	}
@@ -292,8 +319,9 @@ char *report_options_doubt(const struct report_options *options, const char *con
 /* Whether --min-percent can leave rows out; NULL: the summary. */
 static bool has_shares(const char *report)
 {
-	static const char *const without[] = {"summary",     "quality",  "tasks", "counters",
-					      "utilization", "timeline", "diff"};
+	static const char *const without[] = {"summary",  "quality",     "tasks",
+					      "counters", "utilization", "timeline",
+					      "diff",     "source",      "assembly"};
 	for (size_t i = 0; report && i < sizeof(without) / sizeof(without[0]); i++)
 		if (strcmp(report, without[i]) == 0)
 			return false;
@@ -337,6 +365,22 @@ static bool is_one_of(const char *report, const char *const *reports)
 	return *reports != NULL;
 }
 
+/* The options of take_code_option. The code of a function has what was inlined into it. */
+static char *check_code_options(struct report_options *options)
+{
+	static const char *const with_source[] = {"source", "assembly", NULL};
+	static const char *const with_syntax[] = {"assembly", NULL};
+	if (options->source_dirs && !is_one_of(options->report, with_source))
+		return xalloc_text("--source-dir: only source and assembly have it; use tbreport "
+				   "source FUNCTION");
+	if (options->with_intel_syntax && !is_one_of(options->report, with_syntax))
+		return xalloc_text("--syntax: only assembly has it; use tbreport assembly "
+				   "FUNCTION");
+	if (is_one_of(options->report, with_syntax))
+		options->with_inlined = false;
+	return NULL;
+}
+
 /* The options of take_states_option, each for some reports. */
 static char *check_states_options(const struct report_options *options)
 {
@@ -361,7 +405,7 @@ static char *check_states_options(const struct report_options *options)
 /* Takes the FUNCTION behind the report's name out of the arguments. */
 static char *take_subject(struct report_options *options, int *argc, char **argv, int report)
 {
-	static const char *const with_subject[] = {"callers", NULL};
+	static const char *const with_subject[] = {"callers", "source", "assembly", NULL};
 	if (!options->report || !is_one_of(options->report, with_subject))
 		return NULL;
 	if (report + 1 >= *argc)
@@ -429,15 +473,16 @@ static char *take_arguments(struct report_options *options, int argc, char **arg
 		return xalloc_printf("--format html: the page has all reports; leave out %s",
 				     options->report);
 	if (options->has_least_share && !has_shares(options->report))
-		return xalloc_text(
-			"--min-percent: summary, quality, tasks, counters, utilization, "
-			"timeline and diff have rows of any share; use --limit, or another report");
+		return xalloc_printf("--min-percent: %s has rows of any share; use another report",
+				     options->report ? options->report : "summary");
 	if (options->has_threshold && (!options->report || strcmp(options->report, "tasks") != 0))
 		return xalloc_text("--slower-than: only the tasks report has it; use tbreport "
 				   "tasks");
 	if (options->with_stacks && (!options->report || strcmp(options->report, "waits") != 0))
 		return xalloc_text("--stacks: only the waits report has it; use tbreport waits");
 	problem = check_states_options(options);
+	if (!problem)
+		problem = check_code_options(options);
 	return problem ? problem : check_group(options);
 }
 
@@ -476,5 +521,7 @@ void report_options_finish(struct report_options *options)
 	filter_finish(&options->filter);
 	filter_finish(&options->subject);
 	free(options->runs);
+	free(options->source_dirs);
 	options->runs = NULL;
+	options->source_dirs = NULL;
 }

@@ -26,7 +26,7 @@ enum report_group {
 
 struct report_options {
 	const char *report;    /* name, NULL: none given */
-	struct filter subject; /* one condition: the FUNCTION of the report callers; else none */
+	struct filter subject; /* one condition: the FUNCTION of a report about one; else none */
 	const char *result;    /* NULL: none given */
 	/* Of the report diff: the results compared, the bases first; else none. The array is the
 	 * options'. */
@@ -54,6 +54,11 @@ struct report_options {
 	bool by_threads;       /* --by threads: of the report utilization, in data */
 	uint64_t bucket_ns;    /* --bucket: of the report timeline; 0: not given */
 	uint32_t buckets;      /* --buckets: likewise */
+	/* --source-dir: directories of source files, NULL behind the last one; NULL: none. The
+	 * array is the options'. */
+	const char **source_dirs;
+	size_t source_dir_count;
+	bool with_intel_syntax; /* --syntax intel: of the report assembly */
 	struct filter filter;
 };
 

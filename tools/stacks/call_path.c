@@ -13,6 +13,7 @@ void call_path_finish(struct call_path *call_path)
 {
 	free(call_path->functions);
 	free(call_path->frames);
+	free(call_path->lines);
 	free(call_path->nodes);
 	memset(call_path, 0, sizeof(*call_path));
 }
@@ -121,6 +122,26 @@ void call_path_add_label(struct call_path *call_path, uint32_t function, bool al
 	if (alone)
 		call_path->count = 0;
 	add_function(call_path, function, PROFILE_NONE);
+}
+
+/* Inlined functions stand behind the one that they are inlined into, of the same frame. */
+void call_path_find_lines(struct call_path *call_path, const struct functions *functions)
+{
+	uint32_t depth = 0;
+	xalloc_room(&call_path->lines, &call_path->line_capacity, call_path->count,
+		    sizeof(*call_path->lines));
+	for (size_t i = 0; i < call_path->count; i++) {
+		uint32_t frame = call_path->frames[i];
+		uint32_t count = 0;
+		call_path->lines[i] = 0;
+		if (frame == PROFILE_NONE)
+			continue;
+		const uint32_t *of_frame = functions_of_frame(functions, frame, &count);
+		bool is_inlined = i > 0 && call_path->frames[i - 1] == frame && depth + 1 < count &&
+				  of_frame[depth + 1] == call_path->functions[i];
+		depth = is_inlined ? depth + 1 : 0;
+		call_path->lines[i] = functions_lines_of_frame(functions, frame)[depth];
+	}
 }
 
 /* Names may be long: so much of a text, and the name that reaches beyond. */

@@ -32,6 +32,8 @@ struct call_path {           /* all zero: empty */
 	size_t count;
 	size_t capacity;
 	size_t frame_capacity;
+	uint32_t *lines; /* of each function in its file, once call_path_find_lines was called */
+	size_t line_capacity;
 	uint32_t *nodes; /* scratch */
 	size_t node_capacity;
 };
@@ -46,6 +48,10 @@ void call_path_of_stack(struct call_path *call_path, const struct profile_reader
 
 /* Puts a function without a frame below the leaf; alone: in place of the path. */
 void call_path_add_label(struct call_path *call_path, uint32_t function, bool alone);
+
+/* Sets the lines of the functions: of a frame's address in the innermost one, of a call in the
+ * others; 0: not known. */
+void call_path_find_lines(struct call_path *call_path, const struct functions *functions);
 
 /* "LEAF < CALLER < ..." of at most so many functions, for the caller to free. */
 char *call_path_text(const struct call_path *call_path, const struct functions *functions,

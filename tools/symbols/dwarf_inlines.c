@@ -6,6 +6,7 @@
 #include "tools/names/cold_name.h"
 #include "tools/names/demangle.h"
 #include "tools/symbols/dwarf_names.h"
+#include "tools/text/path.h"
 #include <assert.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -31,7 +32,8 @@ struct walk {
 	Dwarf_Addr bias;     /* rva = address in DWARF + bias */
 	uint64_t first_code; /* rva of the file's first instruction */
 	Dwarf_Files *files;
-	bool is_ada; /* the unit */
+	const char *directory; /* of the unit's compilation, for its relative names; NULL: none */
+	bool is_ada;           /* the unit */
 	struct dwarf_names names;
 	struct split_units splits;
 	const char *path; /* of the file with the skeletons */
@@ -166,7 +168,7 @@ static void add_inlined(struct walk *walk, Dwarf_Die *die, struct symbol_address
 	    dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &memory), &value) == 0) {
 		const char *file = dwarf_filesrc(walk->files, value, NULL, NULL);
 		free(caller->file);
-		caller->file = file ? xalloc_text(file) : NULL;
+		caller->file = file ? path_join(walk->directory, file) : NULL;
 	}
 	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &memory), &value) == 0)
 		caller->line = value <= UINT32_MAX ? (uint32_t)value : 0;
@@ -280,10 +282,17 @@ static void set_lines(struct walk *walk, Dwarf_Die *unit, const struct members *
 		if (!file)
 			continue;
 		free(innermost->file);
-		innermost->file = xalloc_text(file);
+		innermost->file = path_join(walk->directory, file);
 		if (dwarf_lineno(line, &number) == 0 && number > 0)
 			innermost->line = (uint32_t)number;
 	}
+}
+
+/* DW_AT_comp_dir (DWARF 5 section 3.1.1). */
+static const char *directory_of(Dwarf_Die *unit)
+{
+	Dwarf_Attribute memory;
+	return dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &memory));
 }
 
 static bool is_ada(int language)
@@ -309,6 +318,7 @@ static void walk_unit(struct walk *walk, Dwarf_Die *skeleton, uint8_t type,
 		    dwarf_getsrcfiles(skeleton, &walk->files, &file_count) != 0)
 			walk->files = NULL;
 		walk->is_ada = is_ada(dwarf_srclang(body));
+		walk->directory = directory_of(skeleton);
 		walk_children(walk, body, &members, 0);
 		if (!are_all_found(walk, &members))
 			walk_nested(walk, body, &members, 0);

@@ -9,7 +9,7 @@
 #include "tools/symbols/sigreturn.h"
 #include <assert.h>
 
-static void resolve_image(struct symbol_file *file, struct symbol_address *addresses, size_t count)
+void resolve_in_file(struct symbol_file *file, struct symbol_address *addresses, size_t count)
 {
 	assert(symbol_addresses_are_sorted(addresses, count));
 	elf_symbols_resolve(file, addresses, count);
@@ -28,8 +28,8 @@ static void resolve_image(struct symbol_file *file, struct symbol_address *addre
 	}
 }
 
-static enum symbol_file_status open_file(struct symbol_file *file, const struct mapped_file *mapped,
-					 const char *debug_path)
+enum symbol_file_status resolve_open(struct symbol_file *file, const struct mapped_file *mapped,
+				     const char *debug_path)
 {
 	return mapped->path[0] == '[' ? symbol_file_open_vdso(file, mapped)
 				      : symbol_file_open(file, mapped, debug_path);
@@ -39,18 +39,35 @@ enum symbol_file_status resolve_file(const struct mapped_file *mapped, const cha
 				     struct symbol_address *addresses, size_t count)
 {
 	struct symbol_file file;
-	enum symbol_file_status status = open_file(&file, mapped, debug_path);
+	enum symbol_file_status status = resolve_open(&file, mapped, debug_path);
 	if (status == SYMBOL_FILE_OPEN)
-		resolve_image(&file, addresses, count);
+		resolve_in_file(&file, addresses, count);
 	symbol_file_close(&file);
 	return status;
+}
+
+static void complete_range(struct eh_frame_table *table, struct code_range *range)
+{
+	uint64_t start;
+	uint64_t size;
+	if (range->size == 0 && eh_frame_find(table, range->start, &start, &size) &&
+	    range->start - start < size)
+		*range = (struct code_range){start, size};
+}
+
+void resolve_code_ranges(struct symbol_file *file, struct code_range *ranges, size_t count)
+{
+	struct eh_frame_table table = {.file = file};
+	for (size_t i = 0; i < count; i++)
+		complete_range(&table, &ranges[i]);
+	eh_frame_close(&table);
 }
 
 enum symbol_file_status resolve_file_data(const struct mapped_file *mapped, const char *debug_path,
 					  struct symbol_address *addresses, size_t count)
 {
 	struct symbol_file file;
-	enum symbol_file_status status = open_file(&file, mapped, debug_path);
+	enum symbol_file_status status = resolve_open(&file, mapped, debug_path);
 	assert(symbol_addresses_are_sorted(addresses, count));
 	if (status == SYMBOL_FILE_OPEN)
 		elf_symbols_resolve_data(&file, addresses, count);

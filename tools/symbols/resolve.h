@@ -16,6 +16,20 @@
 enum symbol_file_status resolve_file(const struct mapped_file *mapped, const char *debug_path,
 				     struct symbol_address *addresses, size_t count);
 
+/* The same in two steps, for a caller who wants more of the file; close it in any case. */
+enum symbol_file_status resolve_open(struct symbol_file *file, const struct mapped_file *mapped,
+				     const char *debug_path);
+void resolve_in_file(struct symbol_file *file, struct symbol_address *addresses, size_t count);
+
+struct code_range {
+	uint64_t start; /* rva */
+	uint64_t size;  /* bytes; 0: not known, start is some address in the code */
+};
+
+/* Completes ranges of unknown size (cold parts of functions, functions without a size) by the
+ * file's unwind information; without any they stay as they are. */
+void resolve_code_ranges(struct symbol_file *file, struct code_range *ranges, size_t count);
+
 /* Variables around addresses of data, by the symbol tables; an address in none has no function
  * afterwards. */
 enum symbol_file_status resolve_file_data(const struct mapped_file *mapped, const char *debug_path,

@@ -9,7 +9,7 @@
 
 bool table_is_text(enum table_kind kind)
 {
-	return kind == TABLE_TEXT || kind == TABLE_NAME || kind == TABLE_TREE;
+	return kind == TABLE_TEXT || kind == TABLE_NAME || kind == TABLE_CODE || kind == TABLE_TREE;
 }
 
 void table_init(struct table *table, const struct table_column *columns, size_t column_count)

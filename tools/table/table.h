@@ -12,6 +12,7 @@ enum table_kind {
 	TABLE_TEXT,
 	TABLE_TREE,    /* text with a depth */
 	TABLE_NAME,    /* text, shortened first */
+	TABLE_CODE,    /* text, cut at its end to fit */
 	TABLE_SECONDS, /* number: ns */
 	TABLE_COUNT,
 	TABLE_DIFFERENCE, /* number: ns as int64_t, with a sign; data as TABLE_SECONDS */

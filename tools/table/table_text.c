@@ -87,6 +87,14 @@ char *table_format_fit(const char *text, size_t width)
 	return fitted;
 }
 
+/* The first columns of a text. */
+static char *cut_text(const char *text, size_t width)
+{
+	char *clean = terminal_text(text);
+	clean[offset_of(clean, width, false)] = '\0';
+	return clean;
+}
+
 static const char *text_of(const struct table_cell *cell)
 {
 	return cell->text ? cell->text : "";
@@ -171,6 +179,7 @@ static unsigned place_of(enum table_kind kind)
 	case TABLE_TEXT:
 		return 2;
 	case TABLE_NAME:
+	case TABLE_CODE:
 	case TABLE_TREE:
 		return 3;
 	default:
@@ -375,8 +384,9 @@ static void print_row(const struct table *table, const struct layout *layout,
 			print_field(column, number, width, is_last, stream);
 			continue;
 		}
-		char *text = column->kind == TABLE_TREE ? text_in_tree(lines, row, cell, width)
-							: table_format_fit(text_of(cell), width);
+		char *text = column->kind == TABLE_TREE   ? text_in_tree(lines, row, cell, width)
+			     : column->kind == TABLE_CODE ? cut_text(text_of(cell), width)
+							  : table_format_fit(text_of(cell), width);
 		print_field(column, text, width, is_last, stream);
 		free(text);
 	}

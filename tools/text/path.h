@@ -10,4 +10,9 @@ const char *path_base_name(const char *path);
 /* The directory of a file, "." for a path without one. The caller frees the text. */
 char *path_directory(const char *path);
 
+/* The name of a file as seen from a directory: joined, without the parts "." and "..", as the text
+ * alone leaves them out. A name stays if it is absolute, or the directory is not (NULL: none). The
+ * caller frees the text. */
+char *path_join(const char *directory, const char *name);
+
 #endif

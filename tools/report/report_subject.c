@@ -1,11 +1,10 @@
-#include "tools/report/subject.h"
-
 #include "tools/memory/xalloc.h"
+#include "tools/report/report.h"
 #include "tools/text/path.h"
 #include "tools/text/suggest.h"
 #include <stdlib.h>
 
-bool *subject_functions(const struct report_input *input)
+bool *report_subject_functions(const struct report_input *input)
 {
 	const struct filter *subject = &input->options->subject;
 	uint32_t count = functions_count(input->functions);
@@ -18,7 +17,7 @@ bool *subject_functions(const struct report_input *input)
 	return is_subject;
 }
 
-bool *subject_functions_of_file(const struct report_input *input)
+bool *report_subject_functions_of_file(const struct report_input *input)
 {
 	const struct filter *subject = &input->options->subject;
 	uint32_t count = functions_count(input->functions);
@@ -31,7 +30,7 @@ bool *subject_functions_of_file(const struct report_input *input)
 	return is_subject;
 }
 
-bool subject_has_any(const struct report_input *input, const bool *is_subject)
+bool report_has_subject(const struct report_input *input, const bool *is_subject)
 {
 	uint32_t count = functions_count(input->functions);
 	uint32_t i = 0;
@@ -56,10 +55,10 @@ static char *explain_name(const struct report_input *input)
 	return problem;
 }
 
-char *subject_refuse(const struct report_input *input)
+char *report_refuse_subject(const struct report_input *input)
 {
-	bool *is_subject = subject_functions(input);
-	bool has_any = subject_has_any(input, is_subject);
+	bool *is_subject = report_subject_functions(input);
+	bool has_any = report_has_subject(input, is_subject);
 	free(is_subject);
 	return has_any ? NULL : explain_name(input);
 }

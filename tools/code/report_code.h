@@ -1,0 +1,23 @@
+/*
+ * The reports of one function's code: its source lines and its instructions, with the CPU time of
+ * each.
+ */
+#ifndef TOOLS_CODE_REPORT_CODE_H
+#define TOOLS_CODE_REPORT_CODE_H
+
+#include "tools/report/report.h"
+
+/* Time of lines: Self of the stacks that end in them, Total of the stacks that have them. Lines are
+ * of the functions asked for, else of the functions in a source file of that name. Messages on
+ * standard error name source files that cannot be read, or were changed after the collection. */
+TBRW_U32 report_source_print(const struct report_input *input, FILE *stream, unsigned width);
+/* Why it cannot be made, for the caller to free; NULL: it can. */
+char *report_refuse_source(const struct report_input *input);
+/* Why it shows nothing, likewise. */
+char *report_explain_source(const struct report_input *input);
+
+/* Time of instructions, inlined code among them; likewise. The code is read from the module's file,
+ * found again by its identity (tools/modules/image_identity.h). */
+TBRW_U32 report_assembly_print(const struct report_input *input, FILE *stream, unsigned width);
+
+#endif

@@ -1,6 +1,7 @@
 /* tbreport: shows a result. */
 #include "tools/cli/arguments.h"
 #include "tools/cli/output.h"
+#include "tools/cli/pager.h"
 #include "tools/code/report_code.h"
 #include "tools/diff/report_diff.h"
 #include "tools/memory/xalloc.h"
@@ -160,17 +161,20 @@ static TBRW_U32 run_report(const struct report *report, struct report_input *inp
 static int write_report(const struct report *report, struct report_input *input)
 {
 	struct output output;
+	struct pager pager;
 	int status = arguments_open_output(&output, input->options->output);
 	if (status != 0)
 		return status;
 	input->is_on_terminal = output.is_terminal;
 	unsigned width = input->options->width ? input->options->width : output_width(&output);
+	pager_begin(&pager, &output);
 	TBRW_U32 code = run_report(report, input, output.stream, width);
-	if (code != VT_SUCCESS) {
+	if (code == VT_SUCCESS)
+		status = arguments_finish_output(&output, input->options->output);
+	else
 		output_abandon(&output);
-		return sampled_result_explain(input->path, code);
-	}
-	return arguments_finish_output(&output, input->options->output);
+	pager_end(&pager);
+	return code == VT_SUCCESS ? status : sampled_result_explain(input->path, code);
 }
 
 /* Returns 0, or the exit status after a message. */

@@ -1,0 +1,95 @@
+"""tbreport on a terminal: through a pager, as git does; a pager that fails, ends early or is none."""
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import support as s
+from support import check
+
+
+def own_terminal():
+  fcntl.ioctl(1, termios.TIOCSCTTY, 0)
+
+
+def on_terminal(result, *arguments, environment=None, keys=b'', interrupt=False, lines=24):
+  """(exit status, what the terminal shows) of tbreport on a terminal of so many lines."""
+  leader, follower = pty.openpty()
+  fcntl.ioctl(leader, termios.TIOCSWINSZ, struct.pack('HHHH', lines, 100, 0, 0))
+  plain = {key: value for key, value in os.environ.items() if key not in ('PAGER', 'TBREPORT_PAGER', 'LESS', 'COLUMNS')}
+  child = subprocess.Popen([s.tool('tbreport'), *arguments, result], stdin=follower, stdout=follower, stderr=follower,
+                           start_new_session=True, env={**plain, 'TERM': 'xterm', **(environment or {})}, preexec_fn=own_terminal)
+  os.close(follower)
+  if keys or interrupt:
+    time.sleep(1)
+  if interrupt:
+    os.write(leader, b'\x03')
+    time.sleep(0.2)
+  if keys:
+    os.write(leader, keys)
+  shown = b''
+  while select.select([leader], [], [], s.HANGS_S)[0]:
+    try:
+      piece = os.read(leader, 65536)
+    except OSError:
+      break
+    if not piece:
+      break
+    shown += piece
+  os.close(leader)
+  return child.wait(timeout=s.HANGS_S), shown.decode(errors='replace')
+
+
+def check_pagers(result):
+  mark = s.scratch('mark')
+  status, shown = on_terminal(result, 'hotspots', environment={'PAGER': f'tr a-z A-Z; touch {mark}'})
+  check(status == 0 and 'FUNCTION' in shown and 'Function' not in shown and os.path.exists(mark), 'PAGER shows the report', shown[:300])
+  status, shown = on_terminal(result, 'hotspots', environment={'PAGER': 'false', 'TBREPORT_PAGER': 'cat -n'})
+  check(status == 0 and '     1\t' in shown and 'mandelbrot_pixel' in shown, 'TBREPORT_PAGER goes before PAGER', shown[:300])
+  for none in ('', 'cat'):
+    status, shown = on_terminal(result, 'hotspots', environment={'PAGER': none})
+    check(status == 0 and 'Function' in shown, f'PAGER "{none}" is none', shown[:200])
+  status, shown = on_terminal(result, 'top-down', '--call-stack-mode', 'all', environment={'PAGER': 'head -n 2'})
+  check(status == 0 and 2 <= len(shown.splitlines()) <= 3, 'a pager that ends early is no failure', shown[:300])
+  status, shown = on_terminal(result, 'hotspots', environment={'PAGER': '/nosuchpager'})
+  check('/nosuchpager' in shown, 'a pager that is not there is named', shown[:300])
+
+
+def check_less(result):
+  status, shown = on_terminal(result, 'summary', lines=200)
+  check(status == 0 and 'CPU Time' in shown, 'less leaves a short report', shown[-200:])
+  status, shown = on_terminal(result, 'assembly', 'mandelbrot_pixel', keys=b'q')
+  check(status == 0 and 'mandelbrot_pixel:' in shown, 'less is left by q', shown[-200:])
+  status, shown = on_terminal(result, 'assembly', 'mandelbrot_pixel', keys=b'q', interrupt=True)
+  check(status == 0, 'Ctrl-C is for less', f'{status} {shown[-200:]}')
+
+
+def check_plain(result):
+  """Files and pipes have no pager."""
+  done = subprocess.run([s.tool('tbreport'), 'hotspots', result], capture_output=True, text=True, timeout=60, check=False,
+                        env={**os.environ, 'PAGER': 'false'})
+  check(done.returncode == 0 and 'Function' in done.stdout, 'a pipe has no pager', done.stderr)
+  path = s.scratch('report.txt')
+  status, shown = on_terminal(result, 'hotspots', '-o', path, environment={'PAGER': 'false'})
+  with open(path, encoding='utf-8') as file:
+    check(status == 0 and 'Function' in file.read() and not shown, 'a file has no pager', shown)
+
+
+def main():
+  s.start()
+  signal.signal(signal.SIGHUP, signal.SIG_IGN)
+  got = s.collect_well([s.target('demo'), '1'])
+  for check_one in (check_pagers, check_less, check_plain):
+    with s.section(check_one.__name__):
+      check_one(got.result)
+  s.finish()
+
+
+if __name__ == '__main__':
+  main()

@@ -1,0 +1,94 @@
+#include "tools/cli/pager.h"
+
+#include "tools/memory/xalloc.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Whether the program is in a directory of PATH. */
+static bool is_installed(const char *name)
+{
+	const char *path = getenv("PATH");
+	bool is_found = false;
+	for (const char *at = path; at && !is_found;) {
+		size_t length = strcspn(at, ":");
+		char *file = xalloc_printf("%.*s/%s", (int)length, at, name);
+		is_found = length > 0 && access(file, X_OK) == 0;
+		free(file);
+		at = at[length] ? at + length + 1 : NULL;
+	}
+	return is_found;
+}
+
+/* NULL: none. */
+static const char *choose_command(void)
+{
+	const char *command = getenv("TBREPORT_PAGER");
+	if (!command)
+		command = getenv("PAGER");
+	if (!command)
+		command = is_installed("less") ? "less" : "";
+	return command[0] == '\0' || strcmp(command, "cat") == 0 ? NULL : command;
+}
+
+/* The pager reads the pipe, and has no other descriptor of ours. Its signals are as a new
+ * program's. */
+static pid_t spawn(const char *command, int input)
+{
+	char name[] = "sh";
+	char option[] = "-c";
+	char *text = xalloc_text(command);
+	char *const arguments[] = {name, option, text, NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t defaults;
+	pid_t pid = 0;
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGINT);
+	sigaddset(&defaults, SIGPIPE);
+	if (posix_spawn_file_actions_init(&actions) == 0 &&
+	    posix_spawnattr_init(&attributes) == 0) {
+		posix_spawnattr_setsigdefault(&attributes, &defaults);
+		posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+		if (posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) != 0 ||
+		    posix_spawn(&pid, "/bin/sh", &actions, &attributes, arguments, environ) != 0)
+			pid = 0;
+		posix_spawnattr_destroy(&attributes);
+		posix_spawn_file_actions_destroy(&actions);
+	}
+	free(text);
+	return pid;
+}
+
+void pager_begin(struct pager *pager, struct output *output)
+{
+	int ends[2];
+	const char *command = output->is_terminal && !output->path ? choose_command() : NULL;
+	*pager = (struct pager){0};
+	if (!command || pipe2(ends, O_CLOEXEC) != 0)
+		return;
+	setenv("LESS", "FRX", 0);
+	setenv("LV", "-c", 0);
+	pager->pid = spawn(command, ends[0]);
+	close(ends[0]);
+	/* Standard output is the pipe's only writer: its end is the text's. */
+	if (pager->pid > 0 && dup2(ends[1], STDOUT_FILENO) >= 0)
+		signal(SIGINT, SIG_IGN);
+	close(ends[1]);
+}
+
+void pager_end(struct pager *pager)
+{
+	if (pager->pid <= 0)
+		return;
+	close(STDOUT_FILENO);
+	while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	pager->pid = 0;
+}

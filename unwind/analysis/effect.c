@@ -3,6 +3,14 @@
 #include <Zydis/Decoder.h>
 #include <string.h>
 
+enum {
+	UNMAPPED_SIZE = 64 * 1024,
+	/* The SIB byte of an address without registers, and where it stands at most: behind two
+	 * prefixes, three bytes of the operation and ModRM (AMD64 manual, volume 3, 1.2 to 1.4). */
+	SIB_ABSOLUTE = 0x25,
+	SIB_END = 7
+};
+
 struct instruction {
 	ZydisDecodedInstruction head;
 	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
@@ -492,6 +500,26 @@ bool uw_effect_apply(struct uw_flow_state *state, uint64_t address, const uint8_
 			compute(state, &instruction);
 		return true;
 	}
+}
+
+bool uw_effect_faults(const uint8_t *bytes, size_t size)
+{
+	struct instruction instruction;
+
+	if (!memchr(bytes, SIB_ABSOLUTE, size < SIB_END ? size : SIB_END) ||
+	    !decode(bytes, size, &instruction) ||
+	    instruction.head.meta.category == ZYDIS_CATEGORY_NOP ||
+	    instruction.head.meta.category == ZYDIS_CATEGORY_WIDENOP)
+		return false;
+	for (uint8_t i = 0; i < instruction.head.operand_count; i++) {
+		const ZydisDecodedOperandMem *at = &instruction.operand[i].mem;
+		if (is_memory(&instruction.operand[i]) && at->type == ZYDIS_MEMOP_TYPE_MEM &&
+		    at->base == ZYDIS_REGISTER_NONE && at->index == ZYDIS_REGISTER_NONE &&
+		    at->segment != ZYDIS_REGISTER_FS && at->segment != ZYDIS_REGISTER_GS &&
+		    at->disp.value >= 0 && at->disp.value < UNMAPPED_SIZE)
+			return true;
+	}
+	return false;
 }
 
 unsigned uw_effect_nop(const uint8_t *bytes, size_t size)

@@ -41,6 +41,10 @@ struct uw_effect {
 bool uw_effect_apply(struct uw_flow_state *state, uint64_t address, const uint8_t *bytes,
 		     size_t size, struct uw_effect *effect);
 
+/* Whether an instruction faults wherever it is run: it reads or writes below 64 KB, where Linux
+ * maps nothing (vm.mmap_min_addr). gcc ends ways on which a pointer is null so. */
+bool uw_effect_faults(const uint8_t *bytes, size_t size);
+
 /* The size of the nop that bytes start with; 0: they start with none. */
 unsigned uw_effect_nop(const uint8_t *bytes, size_t size);
 

@@ -11,7 +11,13 @@ enum {
 	STATES_MAX = 16 * 1024 /* distinct ones, of 400 bytes */
 };
 
-enum { STEPS_PER_BYTE = 8, PARTS_TOLD = 4, STACK_ALIGNMENT = 16, TABLE_CHUNK = 16 };
+enum {
+	STEPS_PER_BYTE = 8,
+	PARTS_TOLD = 4,
+	STACK_ALIGNMENT = 16,
+	TABLE_CHUNK = 16,
+	BYTES_PER_STEP = 64
+};
 
 struct uw_flow_part *uw_flow_find(struct uw_flow *flow, uint64_t address)
 {
@@ -194,17 +200,48 @@ static bool is_table_of(struct uw_flow *flow, struct uw_value table, const void 
 	return true;
 }
 
+/* The first place behind a table whose address the function's code takes: of its next table. Bytes
+ * that can be lea (AMD64 manual, volume 3: LEA, ModRM with rip) are taken for it: a place too many
+ * only cuts a table short. */
+static uint64_t place_behind(struct uw_flow *flow, uint64_t table)
+{
+	uint64_t behind = UINT64_MAX;
+
+	if (flow->last_behind != 0 && flow->last_searched == table)
+		return flow->last_behind;
+	for (size_t i = 0; i < flow->part_count; i++) {
+		const struct uw_flow_part *part = &flow->part[i];
+		size_t size = (size_t)(part->end - part->start);
+		for (size_t at = 0; at + 6 <= size; at++) {
+			int32_t distance;
+			if (part->bytes[at] != 0x8d || (part->bytes[at + 1] & 0xc7) != 5)
+				continue;
+			memcpy(&distance, part->bytes + at + 2, sizeof(distance));
+			uint64_t place = part->start + at + 6 + (uint64_t)(int64_t)distance;
+			if (place > table && place < behind)
+				behind = place;
+		}
+		flow->steps += size / BYTES_PER_STEP;
+	}
+	flow->last_searched = table;
+	flow->last_behind = behind;
+	return behind;
+}
+
 /* The number of entries of a table without a bound: the ones that lead to the function's parts, up
- * to the first that does not, or to the next table that is known. */
+ * to the first that does not, or to the next table. */
 static uint16_t count_entries(struct uw_flow *flow, struct uw_value table)
 {
 	const size_t word = table.kind == UW_VALUE_POINTER ? 8 : 4;
+	uint64_t behind = place_behind(flow, (uint64_t)(int64_t)table.number);
 	uint8_t entries[TABLE_CHUNK * 8];
 	size_t chunk = TABLE_CHUNK;
 	unsigned count = 0;
 
 	for (; count < UW_TABLE_MAX; count++) {
 		int64_t at = (int64_t)table.number + (int64_t)count * (int64_t)word;
+		if ((uint64_t)at >= behind)
+			break;
 		for (size_t i = 0; i < flow->table_count; i++)
 			if (flow->tables[i].table.number == at && count > 0)
 				return (uint16_t)count;
@@ -329,6 +366,9 @@ static bool go_on(struct uw_flow *flow, struct uw_flow_part *part, size_t next,
 	case UW_FLOW_CALL:
 		flow->has_misaligned_call |= state->reg[UW_RSP].kind == UW_VALUE_CFA &&
 					     state->reg[UW_RSP].number % STACK_ALIGNMENT != 0;
+		/* Another way's end, which the call did not come back to. */
+		if (uw_effect_faults(part->bytes + next, (size_t)(part->end - part->start) - next))
+			return false;
 		if (!is_doubtful(part, next))
 			return true;
 		*failed = !add_way(flow, &flow->doubtful, part->start + next, state);

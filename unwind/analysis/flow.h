@@ -43,6 +43,7 @@ struct uw_flow {
 	struct uw_flow_ways returns;  /* instructions; some more than once */
 	struct uw_flow_table *tables; /* owned */
 	size_t table_count, table_capacity;
+	uint64_t last_searched, last_behind; /* a table, and uw_flow's answer what is behind it */
 	uint64_t steps;
 	uint32_t bounds_asked;
 	/* Jumps out of the function in the entry's state: tail calls, the first few. */

@@ -33,6 +33,13 @@ FUNCTION(doubtful, "test %edi, %edi; je doubtful_on; sub $24, %rsp; call abort@p
 		   "doubtful_on: nop; ret");
 extern const char doubtful_on[];
 
+/* Neither does this one: behind it is a way that gcc isolated, on which a pointer is null. */
+FUNCTION(isolated, "test %rdi, %rdi; je isolated_null; sub $24, %rsp; call abort@plt;"
+		   "isolated_null: mov 8, %rax; ud2");
+FUNCTION(isolated_last, "sub $24, %rsp; call abort@plt; isolated_first: mov 8, %rax; ud2;"
+			"isolated_thread: call abort@plt; isolated_own: mov %fs:8, %rax; ud2");
+extern const char isolated_null[], isolated_first[], isolated_thread[], isolated_own[];
+
 FUNCTION(conflict, "test %edi, %edi; je conflict_on; push %rax; conflict_on: nop; ud2");
 extern const char conflict_on[];
 
@@ -67,6 +74,20 @@ FUNCTION(unbounded, "push %rbx; movzwl %di, %eax; lea unbounded_data(%rip), %rcx
 __asm__(".pushsection .text.analysed_data, \"ax\", @progbits\nunbounded_data:"
 	".long unbounded_zero - unbounded_data, unbounded_one - unbounded_data, 0\n.popsection\n");
 extern const char unbounded_zero[], unbounded_one[], unbounded_none[];
+
+/* Two such tables, one behind the other: an entry of the second one, counted from the first, leads
+ * to the function, too. */
+FUNCTION(adjacent,
+	 "push %rbx; movzwl %di, %eax; lea adjacent_data(%rip), %rcx;"
+	 "movslq (%rcx, %rax, 4), %rax; add %rcx, %rax; jmp *%rax;"
+	 "adjacent_zero: sub $16, %rsp; movzwl %di, %eax; lea adjacent_next(%rip), %rcx;"
+	 "movslq (%rcx, %rax, 4), %rax; add %rcx, %rax; jmp *%rax;"
+	 "adjacent_stray: nop; nop; nop; nop; adjacent_one: nop; add $16, %rsp; pop %rbx; ret");
+__asm__(".pushsection .text.analysed_data, \"ax\", @progbits\nadjacent_data:"
+	".long adjacent_zero - adjacent_data\nadjacent_next: .long adjacent_one - adjacent_next, "
+	"0\n"
+	".popsection\n");
+extern const char adjacent_zero[], adjacent_stray[], adjacent_one[];
 
 /* A tail call of a known place, and of one that is not. */
 FUNCTION(tail, "push %rbx; pop %rbx; test %edi, %edi; je leaf_start; jmp *%rsi");
@@ -226,6 +247,25 @@ START_TEST(call_that_does_not_return)
 }
 END_TEST
 
+/* A call does not come back to an instruction that faults; a jump may lead there. */
+START_TEST(call_before_a_way_that_faults)
+{
+	struct uw_analysis *analysis = ANALYSE(isolated);
+	struct uw_analysis_row row = row_at(analysis, isolated_null);
+
+	ck_assert_int_eq(row.reason, UW_ANALYSIS_KNOWN);
+	ck_assert_int_eq(row.cfa_offset, 8);
+	uw_analysis_destroy(analysis);
+	analysis = ANALYSE(isolated_last);
+	ck_assert_int_eq(row_at(analysis, isolated_first).reason, UW_ANALYSIS_APART);
+	uw_analysis_destroy(analysis);
+	analysis = analyse(
+		&(struct code){.base = BASE, .part = {{isolated_thread, isolated_last_end}}});
+	ck_assert_int_eq(row_at(analysis, isolated_own).cfa_offset, 8);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
 START_TEST(ways_that_differ)
 {
 	struct uw_analysis *analysis = ANALYSE(conflict);
@@ -349,6 +389,18 @@ START_TEST(table_without_a_bound)
 }
 END_TEST
 
+START_TEST(tables_side_by_side)
+{
+	struct uw_analysis *analysis = ANALYSE(adjacent);
+
+	ck_assert_int_eq(row_at(analysis, adjacent_zero).cfa_offset, 16);
+	ck_assert_int_eq(row_at(analysis, adjacent_one).reason, UW_ANALYSIS_KNOWN);
+	ck_assert_int_eq(row_at(analysis, adjacent_one).cfa_offset, 32);
+	ck_assert_int_ne(row_at(analysis, adjacent_stray).reason, UW_ANALYSIS_KNOWN);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
 START_TEST(proof_of_the_entry)
 {
 	struct uw_analysis *analysis = ANALYSE(leaf);
@@ -451,6 +503,7 @@ int main(void)
 	tcase_add_test(cases, aligned_stack);
 	tcase_add_test(cases, red_zone);
 	tcase_add_test(cases, call_that_does_not_return);
+	tcase_add_test(cases, call_before_a_way_that_faults);
 	tcase_add_test(cases, ways_that_differ);
 	tcase_add_test(cases, table_of_jumps);
 	tcase_add_test(cases, jump_to_an_unknown_place);
@@ -458,6 +511,7 @@ int main(void)
 	tcase_add_test(cases, large_frame_page_by_page);
 	tcase_add_test(cases, cold_part);
 	tcase_add_test(cases, table_without_a_bound);
+	tcase_add_test(cases, tables_side_by_side);
 	tcase_add_test(cases, proof_of_the_entry);
 	tcase_add_test(cases, tail_calls);
 	tcase_add_test(cases, extents);

@@ -127,6 +127,17 @@ static bool has_record(const struct uw_analysis_row *row)
 	return (row->saved >> 1 & 1) && row->slot[1] == -16;
 }
 
+/* Leaves nothing of a row's registers but the caller's frame pointer. */
+static void keep_fp(struct uw_analysis_row *row)
+{
+	int32_t slot = row->slot[1];
+
+	memset(row->slot, 0, sizeof(row->slot));
+	row->slot[1] = slot;
+	row->saved &= 1 << 1;
+	row->same &= 1 << 1;
+}
+
 /* The row that a return tells; false: none, the way is no function's. */
 static bool take_return(const struct way *way, struct uw_analysis_row *row)
 {
@@ -150,6 +161,9 @@ static bool take_return(const struct way *way, struct uw_analysis_row *row)
 	/* How far the stack pointer was from the frame pointer is not known. */
 	if (row->saved && (way->state.ahead & (by_fp ? UW_AHEAD_PUSHED : UW_AHEAD_LOST)))
 		return false;
+	/* Where a call led on into other code, the record tells, but not the other registers. */
+	if (way->has_calls)
+		keep_fp(row);
 	/* A frame pointer points to the word where the caller's lies. */
 	return by_fp ? cfa == 16 && has_record(row) : has_record(row) || !way->has_calls;
 }

@@ -16,7 +16,9 @@ enum {
 	PARTS_TOLD = 4,
 	STACK_ALIGNMENT = 16,
 	TABLE_CHUNK = 16,
-	BYTES_PER_STEP = 64
+	BYTES_PER_STEP = 64,
+	STUB_SIZE = 11, /* endbr64 and a jump with a prefix */
+	OP_JMP = 0xe9   /* with 4 bytes of distance (AMD64 manual, volume 3: JMP near) */
 };
 
 struct uw_flow_part *uw_flow_find(struct uw_flow *flow, uint64_t address)
@@ -54,8 +56,8 @@ static void mark_targets(struct uw_flow_part *part)
 
 	for (size_t i = 0; i + 2 <= size; i++) {
 		uint8_t op = part->bytes[i];
-		bool is_near =
-			op == 0xe9 || (i > 0 && part->bytes[i - 1] == 0x0f && (op & 0xf0) == 0x80);
+		bool is_near = op == OP_JMP ||
+			       (i > 0 && part->bytes[i - 1] == 0x0f && (op & 0xf0) == 0x80);
 		int32_t distance = part->bytes[i + 1] - (part->bytes[i + 1] < 0x80 ? 0 : 0x100);
 		size_t next = i + 2;
 
@@ -161,6 +163,18 @@ static void *read_table(const struct uw_flow *flow, struct uw_value table, size_
 	return entries;
 }
 
+/* Whether an address lies behind the start of an instruction that a way came to. */
+static bool is_inside(struct uw_flow *flow, uint64_t address)
+{
+	const struct uw_flow_part *part = uw_flow_find(flow, address);
+	size_t offset = part ? (size_t)(address - part->start) : 0;
+
+	for (size_t back = 1; back < UW_INSTRUCTION_SIZE_MAX && back <= offset; back++)
+		if (part->state[offset - back])
+			return part->size[offset - back] > back;
+	return false;
+}
+
 static uint64_t entry_target(struct uw_value table, const void *entry)
 {
 	uint64_t pointer;
@@ -181,9 +195,8 @@ static uint64_t table_target(struct uw_value table, const void *entries, size_t 
 	return entry_target(table, (const char *)entries + i * word);
 }
 
-/* Whether all entries lead to the function's parts, or to its cold part, which is one if bounds are
- * told.
- * Else the bound was none. */
+/* Whether all entries lead to instructions of the function's parts, or to its cold part, which is
+ * one if bounds are told. Else the bound was none. */
 static bool is_table_of(struct uw_flow *flow, struct uw_value table, const void *entries)
 {
 	uint64_t start = 0, end = 0;
@@ -191,6 +204,8 @@ static bool is_table_of(struct uw_flow *flow, struct uw_value table, const void 
 
 	for (uint32_t i = 0; i < table.count; i++) {
 		uint64_t target = table_target(table, entries, i);
+		if (is_inside(flow, target))
+			return false;
 		if (uw_flow_find(flow, target) || (target >= start && target < end))
 			continue;
 		if (others == 0 || !ask_bounds(flow, target, &start, &end))
@@ -249,9 +264,11 @@ static uint16_t count_entries(struct uw_flow *flow, struct uw_value table)
 		if (count % chunk == 0 && chunk > 1 &&
 		    !flow->source->read(flow->source->context, (uint64_t)at, entries, chunk * word))
 			chunk = 1;
-		if ((chunk == 1 &&
-		     !flow->source->read(flow->source->context, (uint64_t)at, entries, word)) ||
-		    !uw_flow_find(flow, entry_target(table, entries + count % chunk * word)))
+		if (chunk == 1 &&
+		    !flow->source->read(flow->source->context, (uint64_t)at, entries, word))
+			break;
+		uint64_t target = entry_target(table, entries + count % chunk * word);
+		if (!uw_flow_find(flow, target) || is_inside(flow, target))
 			break;
 	}
 	return (uint16_t)count;
@@ -354,6 +371,41 @@ static bool arrive(struct uw_flow *flow, struct uw_flow_part *part, size_t offse
 	return *number != 0;
 }
 
+/* Whether code at an address jumps on through a word, at once or behind endbr64: a linkage stub. */
+static bool is_stub(const struct uw_flow *flow, uint64_t address)
+{
+	struct uw_flow_state scratch = {0};
+	struct uw_effect effect = {0};
+	uint8_t bytes[STUB_SIZE];
+
+	if (!flow->source->read(flow->source->context, address, bytes, sizeof(bytes)) ||
+	    !uw_effect_apply(&scratch, address, bytes, sizeof(bytes), &effect))
+		return false;
+	size_t at = effect.size;
+	if (effect.flow == UW_FLOW_NEXT && memcmp(bytes, "\xf3\x0f\x1e\xfa", 4) == 0 &&
+	    !uw_effect_apply(&scratch, address + at, bytes + at, sizeof(bytes) - at, &effect))
+		return false;
+	return effect.flow == UW_FLOW_INDIRECT;
+}
+
+/* Whether a call does not come back, by what is behind it: it faults, or it is the tail call of
+ * another way, as which this one has something on the stack. */
+static bool call_ends(const struct uw_flow *flow, const struct uw_flow_part *part, size_t next,
+		      const struct uw_flow_state *state)
+{
+	const uint8_t *bytes = part->bytes + next;
+	size_t size = (size_t)(part->end - part->start) - next;
+	struct uw_flow_state scratch = {0};
+	struct uw_effect effect;
+
+	if (uw_effect_faults(bytes, size))
+		return true;
+	return size > 0 && bytes[0] == OP_JMP && !uw_state_is_entry(state) &&
+	       uw_effect_apply(&scratch, part->start + next, bytes, size, &effect) &&
+	       (effect.target < part->start || effect.target >= part->end) &&
+	       is_stub(flow, effect.target);
+}
+
 /* Goes on behind an instruction; false: the way ends, or memory does. */
 static bool go_on(struct uw_flow *flow, struct uw_flow_part *part, size_t next,
 		  const struct uw_effect *effect, struct uw_flow_state *state, bool *failed)
@@ -366,8 +418,7 @@ static bool go_on(struct uw_flow *flow, struct uw_flow_part *part, size_t next,
 	case UW_FLOW_CALL:
 		flow->has_misaligned_call |= state->reg[UW_RSP].kind == UW_VALUE_CFA &&
 					     state->reg[UW_RSP].number % STACK_ALIGNMENT != 0;
-		/* Another way's end, which the call did not come back to. */
-		if (uw_effect_faults(part->bytes + next, (size_t)(part->end - part->start) - next))
+		if (call_ends(flow, part, next, state))
 			return false;
 		if (!is_doubtful(part, next))
 			return true;
@@ -428,6 +479,14 @@ static bool row_is_same(const struct uw_flow_state *a, const struct uw_flow_stat
 	return memcmp(&rows[0], &rows[1], sizeof(rows[0])) == 0;
 }
 
+static bool row_is_known(const struct uw_flow_state *state)
+{
+	struct uw_analysis_row row;
+
+	uw_state_row(state, &row);
+	return row.reason == UW_ANALYSIS_KNOWN;
+}
+
 /* Whether a doubtful way is none, for the call before does not return: it contradicts the others,
  * or it leads to code that was aligned because only jumps lead there, and some jump is not known.
  */
@@ -444,6 +503,9 @@ static bool is_refuted(struct uw_flow *flow, const struct uw_flow_way *way)
 		return flow->has_unknown_jump;
 	}
 	if (!part->state[code])
+		return false;
+	/* What is not known contradicts nothing. */
+	if (!row_is_known(&flow->states.items[way->state - 1]))
 		return false;
 	struct uw_flow_state met = flow->states.items[part->state[code] - 1];
 	uw_state_meet(&met, &flow->states.items[way->state - 1]);

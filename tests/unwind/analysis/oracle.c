@@ -6,19 +6,18 @@
  * Then, at some of the instructions, rows by the way ahead, which is told nothing but the address.
  *
  * Options: -a COUNT, one of so many instructions, and behind one of so many calls (0: none); -v
- * shows differences; -c PERCENT, least share of the code with rows; -n COUNT and -s
- * BYTES, of the folders' files that many, spread evenly, of at most this size.
+ * shows differences; -c PERCENT, least share of the code with rows; -m MB, least megabytes of code
+ * a second of CPU time; -n COUNT and -s BYTES, of the folders' files that many, spread evenly, of
+ * at most this size; -t FILE, the table of causes.
  *
- * Fails on any row that claims what the tables do not say, unless the table contradicts itself: it
- * gives the CFA the same distance to the stack pointer before and after an instruction that pushes,
- * pops or adds a constant. Two causes are known, both looked at: clang 14 moves the addition of an
- * epilogue in front of a branch, and its row begins behind the branch (all programs of LLVM), and
- * assembly without call frame information for its pushes (glibc's __mpn_mul_1 and others).
+ * Fails on any row that claims what the tables do not say, but for the functions in the table of
+ * causes, and prints what to write there.
  */
 #include "containers/array.h"
-#include "unwind/analysis/analysis.h"
+#include "tests/unwind/analysis/causes.h"
+#include "tests/unwind/analysis/judge.h"
+#include "tests/unwind/analysis/names.h"
 #include "unwind/analysis/effect.h"
-#include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
 #include <elfutils/libdw.h>
 #include <fcntl.h>
@@ -31,47 +30,17 @@
 
 enum { SHOWN = 20 };
 
-/* What became of a byte of code, the best last. */
-enum verdict {
-	NO_CODE,      /* not described by call frame information */
-	LINKAGE,      /* stubs with a CFA by expression, written by linkers */
-	PADDING,      /* nops that no way leads to */
-	EXCEPTIONS,   /* of functions with landing pads; no way leads there */
-	UNTOLD,       /* described; no analysis came there */
-	FIRST_REASON, /* no row: FIRST_REASON + enum uw_analysis_reason */
-	PARTLY = FIRST_REASON + UW_ANALYSIS_REASON_COUNT, /* a register is not known */
-	RIGHT,
-	TABLE_ERRS, /* the table contradicts itself */
-	WRONG,
-	DISPUTED, /* two functions claim different rows: neither's are used */
-	VERDICT_COUNT
-};
-
-static const char *const words[VERDICT_COUNT] = {
-	[LINKAGE] = "linkage",
-	[PADDING] = "padding",
-	[EXCEPTIONS] = "exceptions",
-	[UNTOLD] = "untold",
-	[FIRST_REASON + UW_ANALYSIS_APART] = "apart",
-	[FIRST_REASON + UW_ANALYSIS_JUMP] = "jump",
-	[FIRST_REASON + UW_ANALYSIS_CONFLICT] = "conflict",
-	[FIRST_REASON + UW_ANALYSIS_COMPUTED] = "computed",
-	[FIRST_REASON + UW_ANALYSIS_RETURN] = "return",
-	[FIRST_REASON + UW_ANALYSIS_LIMIT] = "limit",
-	[PARTLY] = "partly",
-	[RIGHT] = "right",
-	[TABLE_ERRS] = "table errs",
-	[WRONG] = "WRONG",
-	[DISPUTED] = "disputed",
-};
-
 struct comparison {
 	struct uw_module *module;
 	Dwarf_CFI *cfi;
+	Elf *elf;
+	struct causes *causes;
 	const char *path;
+	const char *file;   /* its name in the table of causes */
 	uint64_t base, end; /* of the executable segment */
-	uint8_t *verdict;   /* of each of its bytes */
-	bool table_errs;    /* in the function being compared */
+	uint8_t *code;      /* its bytes; all zero if they may change */
+	uint8_t *verdict;   /* of each of them */
+	bool table_errs;    /* the function's table contradicts itself */
 	size_t shown;
 	uint64_t analyzed; /* bytes */
 	double seconds;
@@ -94,6 +63,16 @@ static bool read_code(void *context, uint64_t address, void *bytes, size_t size)
 {
 	const struct comparison *comparison = context;
 	return uw_elf_read_constant(&comparison->module->elf, address, bytes, size);
+}
+
+/* At most size bytes of the segment, up to end; returns their number. */
+static size_t copy_code(const struct comparison *comparison, uint64_t address, uint64_t end,
+			uint8_t *bytes, size_t size)
+{
+	if (end - address < size)
+		size = (size_t)(end - address);
+	memcpy(bytes, comparison->code + (address - comparison->base), size);
+	return size;
 }
 
 static bool find_bounds(void *context, uint64_t address, uint64_t *start, uint64_t *end)
@@ -124,20 +103,6 @@ static bool is_entry_at(const struct uw_fde *fde, uint64_t rva)
 	return true;
 }
 
-/* DW_OP_breg6 offset, and after it operation tail if that is not 0. */
-static bool is_near_fp(const struct uw_rule *rule, uint8_t tail, int64_t *offset)
-{
-	const struct uw_span span = {rule->expression, rule->size, 0};
-	struct uw_cursor cursor = uw_cursor_of(&span, 0, rule->size);
-
-	if (uw_read_u8(&cursor) != 0x76)
-		return false;
-	*offset = uw_read_sleb(&cursor);
-	if (tail && uw_read_u8(&cursor) != tail)
-		return false;
-	return !cursor.failed && uw_cursor_left(&cursor) == 0;
-}
-
 /* A part with landing pads begins with a nop where gcc must not have a pad at distance 0. */
 static bool is_entry(const struct comparison *comparison, const struct uw_fde *fde)
 {
@@ -147,91 +112,6 @@ static bool is_entry(const struct comparison *comparison, const struct uw_fde *f
 	       (fde->end - fde->start < 2 ||
 		!uw_elf_read_constant(&comparison->module->elf, fde->start, &first, 1) ||
 		first != 0x90 || is_entry_at(fde, fde->start + 1));
-}
-
-static enum verdict judge_cfa(const struct uw_row *theirs, const struct uw_analysis_row *ours)
-{
-	const struct uw_rule *cfa = &theirs->cfa;
-	int64_t offset;
-
-	if (cfa->kind != UW_RULE_REGISTER) {
-		if (!is_near_fp(cfa, 0x06, &offset))
-			return PARTLY;
-		if (ours->cfa_is_stored)
-			return ours->cfa_reg == 6 && ours->cfa_offset == offset ? RIGHT : WRONG;
-		return PARTLY;
-	}
-	if (!ours->cfa_is_stored && ours->cfa_reg == cfa->reg)
-		return ours->cfa_offset == cfa->offset ? RIGHT : WRONG;
-	if (cfa->reg == 7 && ours->sp_offset != INT32_MIN)
-		return ours->sp_offset == cfa->offset ? RIGHT : WRONG;
-	if (cfa->reg == 6 && ours->fp_offset != INT32_MIN)
-		return ours->fp_offset == cfa->offset ? RIGHT : WRONG;
-	return PARTLY;
-}
-
-static enum verdict judge_register(const struct uw_rule *theirs, const struct uw_analysis_row *ours,
-				   unsigned index, int32_t sp)
-{
-	bool same = ours->same >> index & 1, saved = ours->saved >> index & 1;
-	bool by_fp = ours->by_fp >> index & 1;
-	int64_t offset = theirs->offset;
-
-	switch (theirs->kind) {
-	case UW_RULE_UNSPECIFIED:
-	case UW_RULE_SAME:
-		return same ? RIGHT : saved ? WRONG : PARTLY;
-	case UW_RULE_UNDEFINED:
-		return RIGHT;
-	case UW_RULE_AT_CFA:
-		if (saved && !by_fp)
-			return ours->slot[index] == offset ? RIGHT : WRONG;
-		/* Popped already. */
-		if (same)
-			return sp != INT32_MIN && offset < -sp ? RIGHT : PARTLY;
-		return PARTLY;
-	case UW_RULE_AT_EXPRESSION:
-		if (saved && by_fp && is_near_fp(theirs, 0, &offset))
-			return ours->slot[index] == offset ? RIGHT : WRONG;
-		return same ? RIGHT : PARTLY;
-	default:
-		return PARTLY;
-	}
-}
-
-static enum verdict judge(const struct uw_row *theirs, const struct uw_analysis_row *ours)
-{
-	static const uint8_t saved[] = {3, 6, 12, 13, 14, 15};
-
-	if (ours->reason != UW_ANALYSIS_KNOWN)
-		return FIRST_REASON + ours->reason;
-	enum verdict verdict = judge_cfa(theirs, ours);
-	for (unsigned i = 0; i < UW_SAVED_COUNT; i++) {
-		enum verdict next =
-			judge_register(&theirs->reg[saved[i]], ours, i, ours->sp_offset);
-		if (next == WRONG || verdict == RIGHT)
-			verdict = next;
-	}
-	return verdict;
-}
-
-static void print_row(const struct uw_row *theirs, const struct uw_analysis_row *ours)
-{
-	static const uint8_t saved[] = {3, 6, 12, 13, 14, 15};
-
-	printf("   table: cfa kind %d r%d%+ld", theirs->cfa.kind, theirs->cfa.reg,
-	       theirs->cfa.offset);
-	for (unsigned i = 0; i < UW_SAVED_COUNT; i++)
-		if (theirs->reg[saved[i]].kind != UW_RULE_UNSPECIFIED)
-			printf(" r%d:%d@%ld", saved[i], theirs->reg[saved[i]].kind,
-			       theirs->reg[saved[i]].offset);
-	printf("\n   ours:  cfa %sr%d%+d sp%+d fp%+d", ours->cfa_is_stored ? "*" : "",
-	       ours->cfa_reg, ours->cfa_offset, ours->sp_offset, ours->fp_offset);
-	for (unsigned i = 0; i < UW_SAVED_COUNT; i++)
-		printf(" r%d:%s%s@%d", saved[i], ours->same >> i & 1 ? "=" : "",
-		       ours->saved >> i & 1 ? (ours->by_fp >> i & 1 ? "f" : "c") : "",
-		       ours->slot[i]);
-	printf("\n");
 }
 
 /* Whether the table is the same before at and from at on, although the stack pointer changed by a
@@ -259,7 +139,8 @@ static bool table_contradicts(struct comparison *comparison, const struct uw_ana
  * be impossible, the next function's part begins. */
 static bool is_dispute(uint8_t known, enum verdict verdict)
 {
-	return (known == RIGHT && verdict == WRONG) || (known == WRONG && verdict == RIGHT);
+	return known == RIGHT ? verdict == WRONG
+			      : (known == WRONG || known == CONTRADICTORY) && verdict == RIGHT;
 }
 
 static void compare_range(struct comparison *comparison, const struct uw_analysis *analysis,
@@ -281,8 +162,8 @@ static void compare_range(struct comparison *comparison, const struct uw_analysi
 			if (verbose && verdict == WRONG && !comparison->table_errs &&
 			    comparison->shown++ < SHOWN) {
 				printf("%s: %#lx in %#lx: %s\n", comparison->path, at, function,
-				       words[verdict]);
-				print_row(theirs, ours);
+				       judge_word(verdict));
+				judge_print(theirs, ours);
 			}
 		}
 		if (is_dispute(*known, verdict))
@@ -315,12 +196,12 @@ static void compare_part(struct comparison *comparison, const struct uw_analysis
 	}
 }
 
-/* The functions where the table is wrong somewhere are not known to be wrong elsewhere. */
-static void excuse(struct comparison *comparison, uint64_t start, uint64_t end)
+/* A function whose table is wrong somewhere is not known to be wrong elsewhere. */
+static void note_contradiction(struct comparison *comparison, uint64_t start, uint64_t end)
 {
 	for (uint64_t at = start; at < end; at++)
 		if (comparison->verdict[at - comparison->base] == WRONG)
-			comparison->verdict[at - comparison->base] = TABLE_ERRS;
+			comparison->verdict[at - comparison->base] = CONTRADICTORY;
 }
 
 /* A part that is a function by itself has the rows of its own analysis. */
@@ -351,10 +232,54 @@ static void compare_function(struct comparison *comparison, const struct uw_fde 
 			if (round == 0)
 				compare_part(comparison, analysis, fde->start, start, end);
 			else if (comparison->table_errs)
-				excuse(comparison, start, end);
+				note_contradiction(comparison, start, end);
 		}
 	}
 	uw_analysis_destroy(analysis);
+}
+
+/* The cause of what differs in an FDE's code; NULL, with a message: none is known. */
+static struct cause *find_cause(struct comparison *comparison, const struct uw_fde *fde,
+				bool is_contradictory)
+{
+	const char *symbol = name_symbol(comparison->elf, fde->start);
+	struct cause *cause = NULL;
+	char shape[NAME_SIZE];
+
+	name_shape(comparison->module, fde, shape);
+	if (symbol)
+		cause = causes_find(comparison->causes, comparison->file, symbol);
+	if (!cause)
+		cause = causes_find(comparison->causes, comparison->file, shape);
+	if (!cause && is_contradictory)
+		cause = causes_find(comparison->causes, comparison->file, CAUSE_CONTRADICTORY);
+	if (cause)
+		cause->excused++;
+	else
+		printf("%s: no cause known at %#lx: %s %s %s%s\n", comparison->path, fde->start,
+		       comparison->file, symbol ? symbol : "", shape,
+		       is_contradictory ? " " CAUSE_CONTRADICTORY : "");
+	return cause;
+}
+
+/* What differs in an FDE's code is excused, or wrong. */
+static void excuse(struct comparison *comparison, const struct uw_fde *fde, uint64_t end)
+{
+	uint8_t *verdict = comparison->verdict + (fde->start - comparison->base);
+	size_t size = (size_t)(end - fde->start), contradictory = 0, wrong = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		contradictory += verdict[i] == CONTRADICTORY;
+		wrong += verdict[i] == WRONG;
+	}
+	if (contradictory + wrong == 0)
+		return;
+	struct cause *cause = find_cause(comparison, fde, wrong == 0);
+	if (cause)
+		cause->bytes += contradictory + wrong;
+	for (size_t i = 0; i < size; i++)
+		if (verdict[i] == CONTRADICTORY || verdict[i] == WRONG)
+			verdict[i] = cause ? EXCUSED : WRONG;
 }
 
 /* Whether an FDE names a table of landing pads, by a distance of 4 bytes: its only augmentation
@@ -381,11 +306,10 @@ static void settle(struct comparison *comparison, const struct uw_fde *fde, uint
 
 	for (uint64_t at = fde->start; at < end;) {
 		uint8_t *verdict = &comparison->verdict[at - comparison->base];
-		uint64_t size = end - at < sizeof(bytes) ? end - at : sizeof(bytes);
+		size_t size = copy_code(comparison, at, end, bytes, sizeof(bytes));
 		bool apart = *verdict == UNTOLD || *verdict == FIRST_REASON + UW_ANALYSIS_APART ||
 			     *verdict == FIRST_REASON + UW_ANALYSIS_JUMP;
-		if (!apart || !read_code(comparison, at, bytes, size) ||
-		    !uw_effect_apply(&scratch, at, bytes, size, &effect)) {
+		if (!apart || !uw_effect_apply(&scratch, at, bytes, size, &effect)) {
 			at++;
 			continue;
 		}
@@ -442,11 +366,13 @@ static void compare_ahead(struct comparison *comparison, const struct uw_fde *fd
 		verdict = judge(&row, &ours);
 	if (verdict == WRONG && analysis_agrees(comparison, fde->start, at - is_behind_call, &ours))
 		verdict = RIGHT;
+	if (verdict == WRONG && find_cause(comparison, fde, false))
+		verdict = EXCUSED;
 	comparison->ahead[verdict]++;
 	if (verdict == WRONG && comparison->shown++ < SHOWN) {
 		printf("%s: %s %#lx in %#lx, ahead: WRONG\n", comparison->path,
 		       is_behind_call ? "behind the call before" : "at", at, fde->start);
-		print_row(&row, &ours);
+		judge_print(&row, &ours);
 	}
 }
 
@@ -464,9 +390,8 @@ static void compare_all_ahead(struct comparison *comparison, const struct uw_fde
 
 	for (uint64_t at = fde->start; !fde->signal && at < end; at += effect.size) {
 		bool was_call = effect.flow == UW_FLOW_CALL;
-		uint64_t size = end - at < sizeof(bytes) ? end - at : sizeof(bytes);
-		if (!read_code(comparison, at, bytes, size) ||
-		    !uw_effect_apply(&scratch, at, bytes, size, &effect))
+		size_t size = copy_code(comparison, at, end, bytes, sizeof(bytes));
+		if (!uw_effect_apply(&scratch, at, bytes, size, &effect))
 			break;
 		uint8_t verdict = comparison->verdict[at - comparison->base];
 		/* Where the analysis came, so that it is code; not behind a call that does not
@@ -501,6 +426,7 @@ static void visit(struct comparison *comparison, enum round round, const struct 
 			compare_function(comparison, fde);
 		break;
 	default:
+		excuse(comparison, fde, end);
 		settle(comparison, fde, end);
 		compare_all_ahead(comparison, fde, end);
 	}
@@ -511,6 +437,9 @@ static void compare_segment(struct comparison *comparison, const struct uw_segme
 	comparison->base = segment->rva;
 	comparison->end = segment->rva + segment->file_size;
 	comparison->verdict = calloc(segment->file_size + 1, 1);
+	comparison->code = calloc(segment->file_size + 1, 1);
+	uw_elf_read_constant(&comparison->module->elf, segment->rva, comparison->code,
+			     segment->file_size);
 	for (int round = 0; round < ROUND_COUNT; round++) {
 		for (uint64_t at = comparison->base; at < comparison->end;) {
 			struct uw_cfi_gap gap;
@@ -548,7 +477,7 @@ static uint64_t all_of(const uint64_t counts[static VERDICT_COUNT])
 
 static double share(const uint64_t counts[static VERDICT_COUNT])
 {
-	return 100.0 * (double)(counts[RIGHT] + counts[TABLE_ERRS]) / (double)all_of(counts);
+	return 100.0 * (double)(counts[RIGHT] + counts[EXCUSED]) / (double)all_of(counts);
 }
 
 static void print_counts(const char *name, const uint64_t counts[static VERDICT_COUNT])
@@ -558,13 +487,13 @@ static void print_counts(const char *name, const uint64_t counts[static VERDICT_
 	printf("%s: %.2f %%", name, share(counts));
 	for (int i = LINKAGE; i < VERDICT_COUNT; i++)
 		if (counts[i] > 0)
-			printf(", %s %lu", words[i], counts[i]);
+			printf(", %s %lu", judge_word((enum verdict)i), counts[i]);
 	printf("\n");
 }
 
-static void compare_file(const char *path, struct totals *totals)
+static void compare_file(const char *path, struct causes *causes, struct totals *totals)
 {
-	struct comparison comparison = {.path = path};
+	struct comparison comparison = {.path = path, .causes = causes};
 	uint64_t counts[VERDICT_COUNT] = {0};
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
@@ -576,8 +505,12 @@ static void compare_file(const char *path, struct totals *totals)
 	uw_module_load(comparison.module);
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 	comparison.cfi = dwarf_getcfi_elf(elf);
+	comparison.elf = elf;
+	comparison.file = name_file(elf, path);
 	const struct uw_elf *file = &comparison.module->elf;
 	bool usable = comparison.cfi && file->arch == UW_ARCH_X86_64;
+	if (usable)
+		causes_note_file(causes, comparison.file);
 	for (size_t i = 0; usable && i < file->segment_count; i++) {
 		if (!file->segments[i].executable)
 			continue;
@@ -585,6 +518,7 @@ static void compare_file(const char *path, struct totals *totals)
 		for (uint64_t at = comparison.base; at < comparison.end; at++)
 			counts[comparison.verdict[at - comparison.base]]++;
 		free(comparison.verdict);
+		free(comparison.code);
 	}
 	if (verbose || counts[WRONG] > 0)
 		print_counts(path, counts);
@@ -601,10 +535,25 @@ static void compare_file(const char *path, struct totals *totals)
 	close(fd);
 }
 
+struct path {
+	char *name; /* owned */
+	dev_t device;
+	ino_t inode;
+};
+
 struct paths {
-	char **items;
+	struct path *items;
 	size_t count, capacity;
 };
+
+/* Whether a file is listed by another of its names. */
+static bool is_listed(const struct paths *paths, const struct stat *file)
+{
+	for (size_t i = 0; file->st_nlink > 1 && i < paths->count; i++)
+		if (paths->items[i].device == file->st_dev && paths->items[i].inode == file->st_ino)
+			return true;
+	return false;
+}
 
 static int compare_names(const FTSENT **a, const FTSENT **b)
 {
@@ -619,7 +568,8 @@ static void list_files(struct paths *paths, char *root, off_t size_max)
 
 	for (const FTSENT *entry; (entry = fts_read(tree));) {
 		char magic[4] = "";
-		if (entry->fts_info != FTS_F || entry->fts_statp->st_size > size_max)
+		if (entry->fts_info != FTS_F || entry->fts_statp->st_size > size_max ||
+		    is_listed(paths, entry->fts_statp))
 			continue;
 		int fd = open(entry->fts_accpath, O_RDONLY | O_CLOEXEC);
 		bool is_elf =
@@ -628,49 +578,86 @@ static void list_files(struct paths *paths, char *root, off_t size_max)
 		if (!is_elf || !array_reserve(&paths->items, &paths->capacity, paths->count + 1,
 					      sizeof(*paths->items)))
 			continue;
-		paths->items[paths->count++] = strdup(entry->fts_path);
+		paths->items[paths->count++] =
+			(struct path){strdup(entry->fts_path), entry->fts_statp->st_dev,
+				      entry->fts_statp->st_ino};
 	}
 	fts_close(tree);
 }
 
-int main(int argc, char **argv)
-{
-	struct totals totals = {0};
-	struct paths paths = {0};
-	double least = 0;
-	size_t count = SIZE_MAX, examined = 0;
-	off_t size_max = INT64_MAX;
+/* Of the command line. */
+struct options {
+	double least, least_rate; /* percent; megabytes a second */
+	size_t count;
+	off_t size_max;
+	const char *causes;
+};
 
-	elf_version(EV_CURRENT);
-	for (int option; (option = getopt(argc, argv, "a:vc:n:s:")) != -1;) {
+/* false: an option is not known. */
+static bool read_options(int argc, char **argv, struct options *options)
+{
+	for (int option; (option = getopt(argc, argv, "a:vc:m:n:s:t:")) != -1;) {
 		if (option == 'a')
 			ahead_every = (unsigned)strtoul(optarg, NULL, 10);
 		else if (option == 'v')
 			verbose = true;
 		else if (option == 'c')
-			least = strtod(optarg, NULL);
+			options->least = strtod(optarg, NULL);
+		else if (option == 'm')
+			options->least_rate = strtod(optarg, NULL);
 		else if (option == 'n')
-			count = strtoul(optarg, NULL, 10);
+			options->count = strtoul(optarg, NULL, 10);
+		else if (option == 's')
+			options->size_max = strtol(optarg, NULL, 10);
+		else if (option == 't')
+			options->causes = optarg;
 		else
-			size_max = strtol(optarg, NULL, 10);
+			return false;
 	}
-	for (int i = optind; i < argc; i++)
-		list_files(&paths, argv[i], size_max);
-	if (count > paths.count)
-		count = paths.count;
-	for (size_t i = 0; i < paths.count; i++) {
-		if (i * count / paths.count == examined && examined < count) {
-			compare_file(paths.items[i], &totals);
+	return true;
+}
+
+static size_t compare_files(struct paths *paths, size_t count, struct causes *causes,
+			    struct totals *totals)
+{
+	size_t examined = 0;
+
+	if (count > paths->count)
+		count = paths->count;
+	for (size_t i = 0; i < paths->count; i++) {
+		if (i * count / paths->count == examined && examined < count) {
+			compare_file(paths->items[i].name, causes, totals);
 			examined++;
 		}
-		free(paths.items[i]);
+		free(paths->items[i].name);
 	}
-	free(paths.items);
-	printf("%zu files, %.1f MB/s; ", examined, (double)totals.analyzed / totals.seconds / 1e6);
+	free(paths->items);
+	return examined;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {.count = SIZE_MAX, .size_max = INT64_MAX};
+	struct totals totals = {0};
+	struct causes causes = {0};
+	struct paths paths = {0};
+
+	setlinebuf(stdout);
+	elf_version(EV_CURRENT);
+	if (!read_options(argc, argv, &options) ||
+	    (options.causes && !causes_read(&causes, options.causes)))
+		return 2;
+	for (int i = optind; i < argc; i++)
+		list_files(&paths, argv[i], options.size_max);
+	size_t examined = compare_files(&paths, options.count, &causes, &totals);
+	double rate = (double)totals.analyzed / totals.seconds / 1e6;
+	causes_print(&causes);
+	causes_finish(&causes);
+	printf("%zu files, %.1f MB/s; ", examined, rate);
 	print_counts("all", totals.count);
 	if (all_of(totals.ahead) > 0)
 		printf("%.1f us each; ", 1e6 * totals.ahead_seconds / (double)all_of(totals.ahead));
 	print_counts("ahead", totals.ahead);
 	return totals.count[WRONG] > 0 || totals.ahead[WRONG] > 0 || totals.analyzed == 0 ||
-	       share(totals.count) < least;
+	       share(totals.count) < options.least || rate < options.least_rate;
 }

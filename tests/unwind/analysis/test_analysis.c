@@ -40,6 +40,21 @@ FUNCTION(isolated_last, "sub $24, %rsp; call abort@plt; isolated_first: mov 8, %
 			"isolated_thread: call abort@plt; isolated_own: mov %fs:8, %rax; ud2");
 extern const char isolated_null[], isolated_first[], isolated_thread[], isolated_own[];
 
+/* A stub, and behind a call that does not return the tail call of another way through it. */
+FUNCTION(linkage, "endbr64; jmp *linkage_word(%rip); linkage_word: .quad 0");
+FUNCTION(leaving, "test %edi, %edi; je leaving_tail; push %rax; call abort@plt;"
+		  "leaving_tail: .byte 0xe9; .long linkage_start - leaving_end");
+FUNCTION(leaving_last, "push %rax; call abort@plt; leaving_only: .byte 0xe9;"
+		       ".long linkage_start - leaving_last_end");
+extern const char leaving_tail[], leaving_only[];
+
+/* A call in code that is not known, to which ways with different frames lead: behind it nothing is
+ * known, although another call leads there. */
+FUNCTION(clouded, "test %edi, %edi; je 1f; push %rax; 1: push %rax; jmp clouded_call;"
+		  "clouded_call: call abort@plt; clouded_behind: nop; test %esi, %esi;"
+		  "je clouded_behind; ud2");
+extern const char clouded_call[], clouded_behind[];
+
 FUNCTION(conflict, "test %edi, %edi; je conflict_on; push %rax; conflict_on: nop; ud2");
 extern const char conflict_on[];
 
@@ -88,6 +103,14 @@ __asm__(".pushsection .text.analysed_data, \"ax\", @progbits\nadjacent_data:"
 	"0\n"
 	".popsection\n");
 extern const char adjacent_zero[], adjacent_stray[], adjacent_one[];
+
+/* The word behind a table without a bound leads into an instruction. */
+FUNCTION(splitting, "push %rbx; splitting_sub: sub $0x12345678, %rsp; movzwl %di, %eax;"
+		    "lea splitting_data(%rip), %rcx; movslq (%rcx, %rax, 4), %rax; add %rcx, %rax;"
+		    "jmp *%rax; splitting_zero: add $0x12345678, %rsp; pop %rbx; ret");
+__asm__(".pushsection .text.analysed_data, \"ax\", @progbits\nsplitting_data:"
+	".long splitting_zero - splitting_data, splitting_sub + 3 - splitting_data\n.popsection\n");
+extern const char splitting_sub[], splitting_zero[];
 
 /* A tail call of a known place, and of one that is not. */
 FUNCTION(tail, "push %rbx; pop %rbx; test %edi, %edi; je leaf_start; jmp *%rsi");
@@ -266,6 +289,28 @@ START_TEST(call_before_a_way_that_faults)
 }
 END_TEST
 
+START_TEST(call_before_a_tail_call)
+{
+	struct uw_analysis *analysis = ANALYSE(leaving);
+
+	ck_assert_int_eq(row_at(analysis, leaving_tail).cfa_offset, 8);
+	uw_analysis_destroy(analysis);
+	analysis = ANALYSE(leaving_last);
+	ck_assert_int_eq(row_at(analysis, leaving_only).reason, UW_ANALYSIS_APART);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
+START_TEST(call_in_unknown_code)
+{
+	struct uw_analysis *analysis = ANALYSE(clouded);
+
+	ck_assert_int_eq(row_at(analysis, clouded_call).reason, UW_ANALYSIS_CONFLICT);
+	ck_assert_int_eq(row_at(analysis, clouded_behind).reason, UW_ANALYSIS_CONFLICT);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
 START_TEST(ways_that_differ)
 {
 	struct uw_analysis *analysis = ANALYSE(conflict);
@@ -401,6 +446,16 @@ START_TEST(tables_side_by_side)
 }
 END_TEST
 
+START_TEST(table_before_a_word_into_an_instruction)
+{
+	struct uw_analysis *analysis = ANALYSE(splitting);
+
+	ck_assert_int_eq(row_at(analysis, splitting_sub + 3).cfa_offset, 16);
+	ck_assert_int_eq(row_at(analysis, splitting_zero).cfa_offset, 0x12345678 + 16);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
 START_TEST(proof_of_the_entry)
 {
 	struct uw_analysis *analysis = ANALYSE(leaf);
@@ -504,6 +559,8 @@ int main(void)
 	tcase_add_test(cases, red_zone);
 	tcase_add_test(cases, call_that_does_not_return);
 	tcase_add_test(cases, call_before_a_way_that_faults);
+	tcase_add_test(cases, call_before_a_tail_call);
+	tcase_add_test(cases, call_in_unknown_code);
 	tcase_add_test(cases, ways_that_differ);
 	tcase_add_test(cases, table_of_jumps);
 	tcase_add_test(cases, jump_to_an_unknown_place);
@@ -512,6 +569,7 @@ int main(void)
 	tcase_add_test(cases, cold_part);
 	tcase_add_test(cases, table_without_a_bound);
 	tcase_add_test(cases, tables_side_by_side);
+	tcase_add_test(cases, table_before_a_word_into_an_instruction);
 	tcase_add_test(cases, proof_of_the_entry);
 	tcase_add_test(cases, tail_calls);
 	tcase_add_test(cases, extents);

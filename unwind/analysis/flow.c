@@ -558,6 +558,27 @@ static bool is_contradicted(struct uw_flow *flow)
 	return false;
 }
 
+/* Drops instructions that overlap: a jump led into one of them, by an entry of a table that is
+ * none. The states are the same where the jump spares a lock prefix. */
+static void drop_overlaps(struct uw_flow *flow, struct uw_flow_part *part)
+{
+	const struct uw_flow_state *states = flow->states.items;
+	size_t size = (size_t)(part->end - part->start);
+	uint8_t *is_split = part->target; /* which are all followed */
+
+	memset(is_split, 0, size);
+	for (size_t at = 0; at < size; at++) {
+		size_t end = part->state[at] ? at + part->size[at] : at;
+		for (size_t inside = at + 1; inside < end && inside < size; inside++)
+			if (part->state[inside] && !row_is_same(&states[part->state[at] - 1],
+								&states[part->state[inside] - 1]))
+				is_split[at] = is_split[inside] = 1;
+	}
+	for (size_t at = 0; at < size; at++)
+		if (is_split[at])
+			part->state[at] = part->size[at] = 0;
+}
+
 int uw_flow_run(struct uw_flow *flow, uint64_t start)
 {
 	struct uw_flow_state entry;
@@ -583,5 +604,7 @@ int uw_flow_run(struct uw_flow *flow, uint64_t start)
 	}
 	flow->is_contradicted = is_contradicted(flow);
 	flow->comes_back = has_return(flow);
+	for (size_t i = 0; i < flow->part_count; i++)
+		drop_overlaps(flow, &flow->part[i]);
 	return 0;
 }

@@ -112,6 +112,11 @@ __asm__(".pushsection .text.analysed_data, \"ax\", @progbits\nsplitting_data:"
 	".long splitting_zero - splitting_data, splitting_sub + 3 - splitting_data\n.popsection\n");
 extern const char splitting_sub[], splitting_zero[];
 
+/* A jump into an instruction, whose bytes are nops there. */
+FUNCTION(overlapping, "test %edi, %edi; je overlapping_sub + 3; overlapping_push: push %rax;"
+		      "overlapping_sub: sub $0x90909090 - 0x100000000, %rsp; ud2");
+extern const char overlapping_push[], overlapping_sub[];
+
 /* A tail call of a known place, and of one that is not. */
 FUNCTION(tail, "push %rbx; pop %rbx; test %edi, %edi; je leaf_start; jmp *%rsi");
 /* It returns only behind a call that padding follows. */
@@ -456,6 +461,17 @@ START_TEST(table_before_a_word_into_an_instruction)
 }
 END_TEST
 
+START_TEST(instructions_that_overlap)
+{
+	struct uw_analysis *analysis = ANALYSE(overlapping);
+
+	ck_assert_int_eq(row_at(analysis, overlapping_push).cfa_offset, 8);
+	ck_assert_int_ne(row_at(analysis, overlapping_sub).reason, UW_ANALYSIS_KNOWN);
+	ck_assert_int_ne(row_at(analysis, overlapping_sub + 3).reason, UW_ANALYSIS_KNOWN);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
 START_TEST(proof_of_the_entry)
 {
 	struct uw_analysis *analysis = ANALYSE(leaf);
@@ -570,6 +586,7 @@ int main(void)
 	tcase_add_test(cases, table_without_a_bound);
 	tcase_add_test(cases, tables_side_by_side);
 	tcase_add_test(cases, table_before_a_word_into_an_instruction);
+	tcase_add_test(cases, instructions_that_overlap);
 	tcase_add_test(cases, proof_of_the_entry);
 	tcase_add_test(cases, tail_calls);
 	tcase_add_test(cases, extents);

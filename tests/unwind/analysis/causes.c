@@ -58,17 +58,23 @@ void causes_finish(struct causes *causes)
 	free(causes->items);
 }
 
-void causes_note_file(struct causes *causes, const char *file)
+static bool is_of(const struct cause *cause, const char *path, const char *file)
 {
-	for (size_t i = 0; i < causes->count; i++)
-		causes->items[i].files += fnmatch(causes->items[i].file, file, 0) == 0;
+	return fnmatch(cause->file, strchr(cause->file, '/') ? path : file, 0) == 0;
 }
 
-struct cause *causes_find(struct causes *causes, const char *file, const char *function)
+void causes_note_file(struct causes *causes, const char *path, const char *file)
+{
+	for (size_t i = 0; i < causes->count; i++)
+		causes->items[i].files += is_of(&causes->items[i], path, file);
+}
+
+struct cause *causes_find(struct causes *causes, const char *path, const char *file,
+			  const char *function)
 {
 	for (size_t i = 0; i < causes->count; i++)
 		if (strcmp(causes->items[i].function, function) == 0 &&
-		    fnmatch(causes->items[i].file, file, 0) == 0)
+		    is_of(&causes->items[i], path, file))
 			return &causes->items[i];
 	return NULL;
 }

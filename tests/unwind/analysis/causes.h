@@ -4,10 +4,10 @@
  *     FILE FUNCTION CAUSE
  *
  * FILE is a file's name in the table of shared objects (DT_SONAME), else in its folder; it may be a
- * pattern (glob(7)). FUNCTION is a symbol, or shape-NUMBER: what the tables and the code are, but
- * for distances to other code and data; or contradictory: all functions of the file in which the
- * table gives the CFA the same distance to the stack pointer before and after an instruction that
- * moves it. CAUSE is the rest of the line. */
+ * pattern (glob(7)), with a slash one of paths. FUNCTION is a symbol, or shape-NUMBER: what the
+ * tables and the code are, but for distances to other code and data; or contradictory: all
+ * functions of the file in which the table gives the CFA the same distance to the stack pointer
+ * before and after an instruction that moves it. CAUSE is the rest of the line. */
 #ifndef TESTS_UNWIND_ANALYSIS_CAUSES_H
 #define TESTS_UNWIND_ANALYSIS_CAUSES_H
 
@@ -33,11 +33,12 @@ struct causes {
 bool causes_read(struct causes *causes, const char *path);
 void causes_finish(struct causes *causes);
 
-/* Counts a file that is looked at. */
-void causes_note_file(struct causes *causes, const char *file);
+/* Counts a file that is looked at: its path, and its name as above. */
+void causes_note_file(struct causes *causes, const char *path, const char *file);
 
 /* The cause of a function of the file, by one of its names; NULL: none. */
-struct cause *causes_find(struct causes *causes, const char *file, const char *function);
+struct cause *causes_find(struct causes *causes, const char *path, const char *file,
+			  const char *function);
 
 /* Prints what was excused, and the causes that excused nothing in files that were there. */
 void causes_print(const struct causes *causes);

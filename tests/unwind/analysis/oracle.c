@@ -130,7 +130,7 @@ static bool table_contradicts(struct comparison *comparison, const struct uw_ana
 	       ours->sp_offset != INT32_MIN && before->sp_offset == theirs->cfa.offset &&
 	       ours->sp_offset != before->sp_offset &&
 	       uw_module_find(comparison->module, at - 1, &fde, &gap) == UW_CFI_OK &&
-	       uw_cfi_row(&fde, at - 1, &row, &(uint32_t){0}) == UW_CFI_OK &&
+	       fde.end > at && uw_cfi_row(&fde, at - 1, &row, &(uint32_t){0}) == UW_CFI_OK &&
 	       row.cfa.kind == UW_RULE_REGISTER && row.cfa.reg == 7 &&
 	       row.cfa.offset == theirs->cfa.offset;
 }
@@ -243,23 +243,23 @@ static struct cause *find_cause(struct comparison *comparison, const struct uw_f
 				bool is_contradictory)
 {
 	const char *symbol = name_symbol(comparison->elf, fde->start);
-	struct cause *cause = NULL;
 	char shape[NAME_SIZE];
 
 	name_shape(comparison->module, fde, shape);
-	if (symbol)
-		cause = causes_find(comparison->causes, comparison->file, symbol);
-	if (!cause)
-		cause = causes_find(comparison->causes, comparison->file, shape);
-	if (!cause && is_contradictory)
-		cause = causes_find(comparison->causes, comparison->file, CAUSE_CONTRADICTORY);
-	if (cause)
-		cause->excused++;
-	else
-		printf("%s: no cause known at %#lx: %s %s %s%s\n", comparison->path, fde->start,
-		       comparison->file, symbol ? symbol : "", shape,
-		       is_contradictory ? " " CAUSE_CONTRADICTORY : "");
-	return cause;
+	const char *const names[] = {symbol, shape, is_contradictory ? CAUSE_CONTRADICTORY : NULL};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct cause *cause = names[i] ? causes_find(comparison->causes, comparison->path,
+							     comparison->file, names[i])
+					       : NULL;
+		if (cause)
+			cause->excused++;
+		if (cause)
+			return cause;
+	}
+	printf("%s: no cause known at %#lx: %s %s %s%s\n", comparison->path, fde->start,
+	       comparison->file, symbol ? symbol : "", shape,
+	       is_contradictory ? " " CAUSE_CONTRADICTORY : "");
+	return NULL;
 }
 
 /* What differs in an FDE's code is excused, or wrong. */
@@ -510,7 +510,7 @@ static void compare_file(const char *path, struct causes *causes, struct totals 
 	const struct uw_elf *file = &comparison.module->elf;
 	bool usable = comparison.cfi && file->arch == UW_ARCH_X86_64;
 	if (usable)
-		causes_note_file(causes, comparison.file);
+		causes_note_file(causes, path, comparison.file);
 	for (size_t i = 0; usable && i < file->segment_count; i++) {
 		if (!file->segments[i].executable)
 			continue;

@@ -532,9 +532,10 @@ struct profile_wait {
 #define PROFILE_NO_SYSCALL UINT16_MAX
 
 #define PROFILE_WAIT_TIMED_OUT   1u
-#define PROFILE_WAIT_INTERRUPTED 2u /* by a signal, at least once */
-#define PROFILE_WAIT_STOPPED     4u /* part of it the thread was stopped (SIGSTOP, a debugger) */
-#define PROFILE_WAIT_UNENDED     8u /* it lasted beyond the collection, its thread, or a loss */
+#define PROFILE_WAIT_INTERRUPTED 2u  /* by a signal, at least once */
+#define PROFILE_WAIT_STOPPED     4u  /* part of it the thread was stopped (SIGSTOP, a debugger) */
+#define PROFILE_WAIT_UNENDED     8u  /* it lasted beyond the collection, its thread, or a loss */
+#define PROFILE_WAIT_BEFORE      16u /* it went on when the collection began: start_tsc is then */
 
 /* A function at a frame. Frames with inlined calls have several records in a row, innermost first:
  * depth 0, 1, ...; the last one is the function with machine code of its own. */

@@ -67,6 +67,8 @@ void analyzer_begin(struct analyzer *analyzer, uint64_t start_ns)
 {
 	if (analyzer->states)
 		states_begin(analyzer->states, start_ns);
+	if (analyzer->waits)
+		waits_begin(analyzer->waits, start_ns);
 }
 
 void analyzer_choose_waits(struct analyzer *analyzer, enum profile_wait_source source,

@@ -93,6 +93,7 @@ struct task_struct {
 	struct thread_info thread_info;
 #endif
 	unsigned int __state;
+	int on_cpu; /* not in kernels for one CPU */
 	struct sigpending pending;
 	int pid;  /* a thread's id */
 	int tgid; /* its process's */

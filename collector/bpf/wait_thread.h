@@ -37,7 +37,8 @@ struct thread_waits {
 	__u32 tid;
 	__u32 follows; /* 0: from its exec on */
 	__u32 state; /* enum thread_state; but for THREAD_RUNS it is off the CPUs, or about to be */
-	__u64 out_ns;    /* since then */
+	__u64 added_ns;  /* by the collector, while it lived; 0: it was not */
+	__u64 out_ns;    /* since then; 0: never seen */
 	__u64 wake_ns;   /* the last wake-up */
 	__u32 waker_pid; /* its thread; 0: none */
 	__u32 waker_tid;

@@ -167,6 +167,38 @@ static void send_ended(void *context, struct thread_waits *thread, const struct 
 		__sync_fetch_and_add(&lost, 1);
 }
 
+/* What it sleeps in. */
+static void enter_sleep(struct thread_waits *thread, const struct call *call, struct wait *wait,
+			__u64 now)
+{
+	thread->out_ns = now;
+	thread->state = call->syscall < 0 ? THREAD_IN_FAULT : THREAD_IN_CALL;
+	if (wait->blocks == 0)
+		begin_wait(wait, call, now);
+}
+
+/* Whether a thread that is woken sleeps since before it was added: it was never seen to leave its
+ * CPU, and is on none. */
+static _Bool slept_before(const struct thread_waits *thread, const struct task_struct *woken)
+{
+	return thread->added_ns != 0 && thread->out_ns == 0 && thread->state == THREAD_RUNS &&
+	       bpf_core_field_exists(woken->on_cpu) && !woken->on_cpu;
+}
+
+static void find_asleep(struct thread_waits *thread, struct task_struct *woken)
+{
+	struct call call = {};
+	if (woken->__state & TASK_STOPPED_OR_TRACED) {
+		thread->out_ns = thread->added_ns;
+		thread->state = THREAD_STOPPED;
+		return;
+	}
+	read_call(woken, &call);
+	call.flags |= WAIT_HEAD_BEFORE;
+	enter_sleep(thread, &call, call.syscall < 0 ? &thread->fault : &thread->call,
+		    thread->added_ns);
+}
+
 /* The thread sleeps. */
 static void take_out(void *context, struct thread_waits *thread, struct task_struct *task,
 		     __u32 state, __u64 now)
@@ -176,8 +208,8 @@ static void take_out(void *context, struct thread_waits *thread, struct task_str
 	 * nothing. */
 	if (thread->state != THREAD_RUNS)
 		__sync_fetch_and_add(&lost, 1);
-	thread->out_ns = now;
 	if (state & TASK_STOPPED_OR_TRACED) {
+		thread->out_ns = now;
 		thread->state = THREAD_STOPPED;
 		return;
 	}
@@ -188,9 +220,7 @@ static void take_out(void *context, struct thread_waits *thread, struct task_str
 		send_away(context, SLOT_SWITCH, thread, wait, 0);
 		wait->blocks = 0;
 	}
-	if (wait->blocks == 0)
-		begin_wait(wait, &call, thread->out_ns);
-	thread->state = call.syscall < 0 ? THREAD_IN_FAULT : THREAD_IN_CALL;
+	enter_sleep(thread, &call, wait, now);
 }
 
 /* The thread runs again. */
@@ -290,6 +320,8 @@ int BPF_PROG(waits_waking, struct task_struct *woken)
 	if (!thread)
 		return 0;
 	struct task_struct *task = bpf_get_current_task_btf();
+	if (slept_before(thread, woken))
+		find_asleep(thread, woken);
 	thread->wake_ns = bpf_ktime_get_ns();
 	thread->waker_pid = thread->waker_tid = 0;
 	if (!is_waker(ctx, task, thread->state == THREAD_IN_CALL ? thread->call.syscall : -1))

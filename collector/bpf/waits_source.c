@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <waits_bpf.skel.h> /* generated from waits.bpf.c */
 
 enum {
@@ -90,9 +91,18 @@ uint64_t waits_source_refused(const struct waits_source *source, uint32_t cpu)
 	return skel_sys_bpf(BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr)) == 0 ? count : 0;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now = {0};
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 int waits_source_add(struct waits_source *source, uint32_t pid, uint32_t tid, bool on_exec)
 {
 	struct thread_waits thread = {.pid = pid, .tid = tid, .follows = !on_exec};
+	if (!on_exec)
+		thread.added_ns = now_ns();
 	return skel_map_update_elem(source->skeleton->maps.threads.map_fd, &tid, &thread,
 				    BPF_NOEXIST) == 0 ||
 			       errno == EEXIST

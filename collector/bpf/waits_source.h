@@ -36,7 +36,8 @@ void waits_source_share(struct waits_source *source, uint32_t share);
 int waits_source_output(struct waits_source *source, uint32_t cpu, int event_fd);
 uint64_t waits_source_refused(const struct waits_source *source, uint32_t cpu);
 
-/* Follows a thread; on_exec: from its next exec on. 0, or -1 with errno: E2BIG too many. */
+/* Follows a thread; on_exec: from its next exec on; else a wait that goes on begins with the call.
+ * 0, or -1 with errno: E2BIG too many. */
 int waits_source_add(struct waits_source *source, uint32_t pid, uint32_t tid, bool on_exec);
 
 /* Records waits from now on, until the stop. 0, or -1 with errno. */

@@ -1,6 +1,7 @@
 #include "collector/model/tracker.h"
 
 #include "collector/image/image.h"
+#include "collector/machine/clock.h"
 #include "collector/machine/registers.h"
 #include "collector/model/tracker_private.h"
 #include "collector/proc/asker.h"
@@ -114,6 +115,13 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 	thread->is_head = true;
 	tracker_begin_account(tracker, thread, attach);
 	return (int)tracker->family_count++;
+}
+
+void tracker_read_attached(struct tracker *tracker, pid_t pid)
+{
+	struct process *process = idmap_get(&tracker->processes, (uint32_t)pid);
+	if (process && process->unread)
+		process_read_maps(process, clock_now());
 }
 
 /* A thread found before its fork record begins with the fork: the account is of the new life. */

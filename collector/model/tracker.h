@@ -31,6 +31,10 @@ void tracker_destroy(struct tracker *tracker); /* accepts NULL; writes nothing *
  * /proc, read when first needed. A known thread only becomes the head of its family. */
 int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attach);
 
+/* Reads the mappings of a process attached to now, before they are needed: it may end by then.
+ * Later ones come by records. */
+void tracker_read_attached(struct tracker *tracker, pid_t pid);
+
 /* Whether a thread is followed already, as the child of a followed thread. */
 bool tracker_knows(const struct tracker *tracker, pid_t tid);
 

@@ -276,6 +276,7 @@ static void become_wait(const struct wait_head *head, struct record *record)
 	wait->file_mode = head->file_mode;
 	wait->is_interrupted = head->flags & WAIT_HEAD_INTERRUPTED;
 	wait->is_unended = head->flags & WAIT_HEAD_UNENDED;
+	wait->is_before = head->flags & WAIT_HEAD_BEFORE;
 	wait->is_32bit = head->flags & WAIT_HEAD_COMPAT;
 	wait->is_away = head->flags & WAIT_HEAD_AWAY;
 }

@@ -142,6 +142,7 @@ struct record_wait {
 	uint32_t blocks;     /* times it blocked */
 	bool is_interrupted; /* by a signal, at least once */
 	bool is_unended;     /* the thread ends in its wait: result says nothing */
+	bool is_before;      /* it went on when the thread was attached to: call.begin_ns is then */
 	bool is_32bit;       /* a call of 32-bit code */
 	bool is_of_any_call; /* nobody knows of which: `call` has the begin alone */
 	bool is_away;        /* registers and stack are not those of the wait. In a page fault,

@@ -84,6 +84,8 @@ int session_attach(struct session *session, struct failure *failure)
 	if (!session->drain && session_open_drain(session, failure) < 0)
 		return -1;
 	attach_drop_doubles(&session->sampler, session->tracker);
+	for (size_t i = 0; i < options->pid_count; i++)
+		tracker_read_attached(session->tracker, options->pids[i]);
 	session->attached_cpu_ns = session_attached_cpu_ns(session);
 	if (result > 0)
 		note_missing(session);

@@ -127,7 +127,8 @@ static uint8_t flags_of(const struct record_wait *wait, uint16_t syscall)
 			 (wait->is_interrupted || wait->result == -EINTR ? PROFILE_WAIT_INTERRUPTED
 									 : 0) |
 			 (wait->stopped_ns > 0 ? PROFILE_WAIT_STOPPED : 0) |
-			 (wait->is_unended ? PROFILE_WAIT_UNENDED : 0));
+			 (wait->is_unended ? PROFILE_WAIT_UNENDED : 0) |
+			 (wait->is_before ? PROFILE_WAIT_BEFORE : 0));
 }
 
 /* Of a wait that is over when its record is made, nothing is known but, in a page fault, the code.
@@ -182,6 +183,20 @@ static const char *file_name(const struct record_wait *wait, char name[FILE_NAME
 	return name;
 }
 
+/* Begins a wait of an attached thread with the thread, whose state the collector looked at before
+ * or after BPF added it: with the collection, or later. */
+static void begin_with_thread(const struct waits *waits, const struct record *record,
+			      struct profile_wait *wait, uint64_t *start_ns)
+{
+	const struct thread *thread = tracker_find_thread(waits->tracker, record->pid, record->tid);
+	uint64_t end_ns = *start_ns + wait->wait_ns;
+	if (!record->wait.is_before || record->wait.blocks != 1 || !thread)
+		return;
+	uint64_t from_ns = thread->start_ns > waits->start_ns ? thread->start_ns : waits->start_ns;
+	*start_ns = from_ns < end_ns ? from_ns : end_ns;
+	wait->wait_ns = end_ns - *start_ns;
+}
+
 void bpf_waits_wait(struct waits *waits, const struct record *record)
 {
 	char name[FILE_NAME_SIZE];
@@ -213,7 +228,9 @@ void bpf_waits_wait(struct waits *waits, const struct record *record)
 	wait.syscall = syscall;
 	wait.flags = flags_of(in, syscall);
 	find_waker(waits, record, &wait);
-	waits_put(waits, &wait, in->call.begin_ns);
+	uint64_t start_ns = in->call.begin_ns;
+	begin_with_thread(waits, record, &wait, &start_ns);
+	waits_put(waits, &wait, start_ns);
 }
 
 static void fill_stack(struct record_wait *wait, const struct look_question *asked)

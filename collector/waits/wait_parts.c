@@ -88,8 +88,11 @@ void waits_stack(struct waits *waits, struct process *process, const struct reco
 
 void waits_put(struct waits *waits, const struct profile_wait *wait, uint64_t start_ns)
 {
+	struct profile_wait written = *wait;
+	if (start_ns <= waits->start_ns)
+		written.flags |= PROFILE_WAIT_BEFORE;
 	if (wait->object == PROFILE_NONE)
 		waits->left_out++;
-	else if (!sync_threads_hold(waits, wait, start_ns))
-		emit_wait(waits->emit, wait, start_ns);
+	else if (!sync_threads_hold(waits, &written, start_ns))
+		emit_wait(waits->emit, &written, start_ns);
 }

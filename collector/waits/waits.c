@@ -37,6 +37,11 @@ void waits_destroy(struct waits *waits)
 	free(waits);
 }
 
+void waits_begin(struct waits *waits, uint64_t start_ns)
+{
+	waits->start_ns = start_ns;
+}
+
 void waits_choose(struct waits *waits, enum profile_wait_source source, uint64_t threshold_ns)
 {
 	waits->config.source = source;

@@ -37,6 +37,9 @@ struct waits *waits_create(const struct waits_config *config, struct tracker *tr
 			   struct stacks *stacks, struct emit *emit);
 void waits_destroy(struct waits *waits); /* accepts NULL; writes nothing */
 
+/* The collection's start, CLOCK_MONOTONIC_RAW ns: threads that wait by then are attached to. */
+void waits_begin(struct waits *waits, uint64_t start_ns);
+
 /* Chooses another source of waits in system calls: before the first record. */
 void waits_choose(struct waits *waits, enum profile_wait_source source, uint64_t threshold_ns);
 

@@ -25,6 +25,7 @@ struct waits {
 	struct sync_threads sync_threads;
 	struct sync_objects sync_objects;
 	struct sync_waits sync_waits;
+	uint64_t start_ns; /* the collection's */
 	uint64_t now_ns;   /* of the last record */
 	uint64_t left_out; /* waits that nobody wants */
 };
@@ -45,7 +46,8 @@ uint32_t waits_object_of_call(struct waits *waits, const struct process *process
 void waits_stack(struct waits *waits, struct process *process, const struct record_sample *sample,
 		 struct profile_stack *stack);
 
-/* Writes a wait, unless the library in the target saw it, or it has the object PROFILE_NONE. */
+/* Writes a wait, unless the library in the target saw it, or it has the object PROFILE_NONE. One of
+ * the collection's start began before. */
 void waits_put(struct waits *waits, const struct profile_wait *wait, uint64_t start_ns);
 
 #endif

@@ -122,6 +122,7 @@ static struct wait_head make_head(const struct record *record)
 		.kind = record->kind == RECORD_WAKE ? WAIT_HEAD_WAKE : WAIT_HEAD_WAIT,
 		.flags = (wait->is_interrupted ? WAIT_HEAD_INTERRUPTED : 0) |
 			 (wait->is_unended ? WAIT_HEAD_UNENDED : 0) |
+			 (wait->is_before ? WAIT_HEAD_BEFORE : 0) |
 			 (wait->is_32bit ? WAIT_HEAD_COMPAT : 0) |
 			 (wait->is_away ? WAIT_HEAD_AWAY : 0) |
 			 (wait->sample.choice == RECORD_LEFT_OUT ? WAIT_HEAD_BUDGET : 0),

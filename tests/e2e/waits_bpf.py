@@ -10,7 +10,7 @@ import support as s
 
 PAIRS = ['mutex=40x25', 'queue=10x25', 'rwlock=10x25', 'semaphore=10x25', 'barrier=10x25', 'pipe=10x25', 'signals=10x25']
 BPF = ['-c', 'locks-and-waits', '--wait-source', 'bpf', '--waker-stacks', 'all']
-INTERRUPTED, STOPPED, UNENDED = 2, 4, 8  # PROFILE_WAIT_... of profile.h
+INTERRUPTED, STOPPED, UNENDED, BEFORE = 2, 4, 8, 16  # PROFILE_WAIT_... of profile.h
 FUTEX, SLEEP = 202, 230
 
 # Runs the program of its arguments until all three threads of a pair wait in their calls, then stops or kills it. Says for how
@@ -185,10 +185,31 @@ def attached():
   waits = waits_of(result)
   s.check(done.returncode == 0 and sorted(wait['syscall'] for wait in waits) == [FUTEX, FUTEX, SLEEP], 'attached: three waits',
           done.stderr or [wait['syscall'] for wait in waits])
-  s.check(all(wait['flags'] == UNENDED and wait['state'] == 0 for wait in waits), 'attached: they go on, and have stacks', waits)
+  s.check(all(wait['flags'] == UNENDED | BEFORE and wait['state'] == 0 for wait in waits), 'attached: they go on, and have stacks', waits)
   elapsed_s = s.summary(result)['elapsed_s']
   for wait in waits:
     s.check_ratio('attached: time', seconds([wait]), elapsed_s, 2)
+
+
+def attached_meanwhile():
+  """Waits that began before, and end: as a part of what the program waited, with the stack of a program that is gone then."""
+  with subprocess.Popen([s.target('waiting'), 'sleep=1x900'], stdout=subprocess.PIPE, text=True) as program:
+    s.wait_for(lambda: calls(program.pid) == [str(FUTEX), str(SLEEP)])
+    result = s.new_result()
+    done = subprocess.run([s.tool('tbcollect'), *BPF, '-r', result, '-p', str(program.pid)], capture_output=True, text=True, check=False)
+    told = json.loads(program.stdout.readline())
+  waits = [wait for wait in waits_of(result) if wait['wait_ns'] >= 15e6]
+  s.check(done.returncode == 0 and sorted(wait['syscall'] for wait in waits) == [FUTEX, SLEEP], 'attached meanwhile: both waits',
+          done.stderr or [wait['syscall'] for wait in waits])
+  s.check(all(wait['flags'] & BEFORE and not wait['flags'] & UNENDED and wait['state'] == 0 for wait in waits),
+          'attached meanwhile: began before, have stacks', waits)
+  elapsed_s = s.summary(result)['elapsed_s']
+  for wait in waits:
+    s.check(0.9 * min(elapsed_s, told['time_s']) <= seconds([wait]) <= told['time_s'], 'attached meanwhile: time',
+            f'{seconds([wait]):.4f} s in {elapsed_s:.4f} s, {told["time_s"]:.4f} s by the program')
+  rows = [row for row in s.report(result, 'waits') if row['Begun Before'] == '1']
+  s.check(sorted(row['Type'] for row in rows) == ['Sleep', 'Thread join'] and sorted(row['Function'] for row in rows) == ['rest', 'run_timed'],
+          'attached meanwhile: the report says so', rows)
 
 
 def threshold():
@@ -218,7 +239,7 @@ built, permitted = is_built()
 if not built or not permitted:
   s.skip('waits by BPF', 'built without BPF' if not built else 'not permitted')
   s.finish()
-for part in (pairs, addresses, timers, joins, stops, kills, attached, threshold, privileges):
+for part in (pairs, addresses, timers, joins, stops, kills, attached, attached_meanwhile, threshold, privileges):
   with s.section(part.__name__):
     part()
 s.finish()

@@ -106,6 +106,8 @@ def attach(uid):
   check_result('attach', result, said(stdout), host.steal)
   before = waits_below(result)
   check(any('read' in name for name in before), 'attach: the wait of before it', sorted(before)[:12])
+  marked = [row for row in support.report(result, 'waits') if row['Begun Before'] == '1']
+  check(len(marked) == 1 and marked[0]['Type'] == 'Pipe', 'attach: it is marked', [(row['Sync Object'], row['Begun Before']) for row in marked])
 
 
 def hidden(uid):

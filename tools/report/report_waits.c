@@ -29,6 +29,8 @@ enum value {
 	VALUE_WAKER,
 	VALUE_WAKER_MODULE,
 	VALUE_CREATED,
+	VALUE_BEFORE,
+	VALUE_UNENDED,
 };
 
 #define BY(group) (1u << (group))
@@ -96,6 +98,10 @@ static const struct wait_column {
 	 {"Created In", "created_in", TABLE_TEXT, TABLE_DATA | TABLE_LATER}},
 	{VALUE_PID, BY_OBJECT, {"PID", "pid", TABLE_ID, TABLE_DATA | TABLE_LATER}},
 	{VALUE_PID, BY(REPORT_GROUP_THREAD), {"PID", "pid", TABLE_ID, TABLE_DATA | TABLE_LATER}},
+	{VALUE_BEFORE,
+	 BY_ANY,
+	 {"Begun Before", "begun_before", TABLE_COUNT, TABLE_DATA | TABLE_LATER}},
+	{VALUE_UNENDED, BY_ANY, {"Unended", "unended", TABLE_COUNT, TABLE_DATA | TABLE_LATER}},
 };
 
 #define COLUMN_COUNT (sizeof(wait_columns) / sizeof(wait_columns[0]))
@@ -145,6 +151,12 @@ static void fill_detail(struct waits_report *report, const struct wait_row *row,
 		break;
 	case VALUE_TIMEOUTS:
 		cell->number = row->sum.timeouts;
+		break;
+	case VALUE_BEFORE:
+		cell->number = row->sum.before;
+		break;
+	case VALUE_UNENDED:
+		cell->number = row->sum.unended;
 		break;
 	case VALUE_TYPE:
 		cell->text = wait_type_name(waits->items[row->index].type);
@@ -379,6 +391,13 @@ static const char *source_name(uint32_t source)
 							     : "of another source";
 }
 
+/* Waits that are longer than their rows say. */
+static void print_cut(uint64_t count, const char *how, FILE *stream)
+{
+	if (count > 0)
+		fprintf(stream, "%" PRIu64 " %s %s\n", count, count == 1 ? "wait" : "waits", how);
+}
+
 static void print_notes(const struct profile_reader *reader, FILE *stream)
 {
 	uint64_t lost = 0;
@@ -418,6 +437,11 @@ static void print_account(const struct waits_report *report, FILE *stream)
 			seconds(sum->short_ns), seconds(sum->excess_ns));
 	else
 		fputs("No states were recorded: short waits are not known\n", stream);
+	print_cut(report->rows.wall.waits.sum.before,
+		  "began before the collection, which does not know when", stream);
+	print_cut(report->rows.wall.waits.sum.unended,
+		  "lasted until the collection, the thread or the records of switches ended",
+		  stream);
 	print_notes(reader, stream);
 }
 

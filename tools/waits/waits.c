@@ -34,6 +34,7 @@ void waits_sum_add(struct waits_sum *sum, const struct waits_sum *more)
 	if (more->most_ns > sum->most_ns)
 		sum->most_ns = more->most_ns;
 	sum->timeouts += more->timeouts;
+	sum->before += more->before;
 	sum->unended += more->unended;
 }
 
@@ -90,6 +91,7 @@ static struct waits_sum measure(const struct collecting *collecting,
 		.spin_ns = length_of(&spinning),
 		.poor_ns = poor_time_between(&collecting->poor, waiting.start_ns, waiting.end_ns),
 		.timeouts = (wait->flags & PROFILE_WAIT_TIMED_OUT) != 0,
+		.before = (wait->flags & PROFILE_WAIT_BEFORE) != 0,
 		.unended = (wait->flags & PROFILE_WAIT_UNENDED) != 0,
 	};
 	sum.count = starts_inside || sum.wait_ns > 0 || sum.ready_ns > 0 || sum.spin_ns > 0;

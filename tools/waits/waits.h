@@ -26,6 +26,7 @@ struct waits_sum {
 	uint64_t poor_ns;  /* of wait_ns, while few CPUs were utilized (poor_time.h) */
 	uint64_t most_ns;  /* the longest */
 	uint64_t timeouts;
+	uint64_t before;  /* went on when the collection began */
 	uint64_t unended; /* lasted beyond the collection or the thread's end */
 };
 

@@ -103,6 +103,23 @@ START_TEST(attached_and_gone)
 }
 END_TEST
 
+/* Read before, they are there. */
+START_TEST(attached_and_read)
+{
+	pid_t child = start_waiting();
+	ck_assert_int_eq(tracker_add_thread(tracker, child, child, true), 0);
+	tracker_read_attached(tracker, child);
+	tracker_read_attached(tracker, APP); /* nobody knows it */
+	end_waiting(child);
+	ck_assert_uint_eq(fake_emit_count(emit, "load "), 0);
+	feed_sample(20, (uint32_t)child, (uint32_t)child, 0, 5);
+	fixture_finish();
+	ck_assert_uint_gt(fake_emit_count(emit, "load "), 2);
+	ck_assert_ptr_null(strstr(fake_emit_lines(emit), "ended before its maps"));
+	ck_assert_uint_eq(fake_emit_count(emit, "note 11 "), 0);
+}
+END_TEST
+
 /* Loop: the child's parent lives when the fork is seen, or is gone. The child has mappings either
  * way: its parent's, or those it has itself. */
 START_TEST(attached_before_a_fork)
@@ -153,6 +170,7 @@ int main(void)
 	tcase_add_test(tcase, attached_twice);
 	tcase_add_loop_test(tcase, attached_without_a_sample, 0, 2);
 	tcase_add_test(tcase, attached_and_gone);
+	tcase_add_test(tcase, attached_and_read);
 	tcase_add_loop_test(tcase, attached_before_a_fork, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -60,6 +60,7 @@ static void assert_same_wait(const struct record_wait *a, const struct record_wa
 	ck_assert_uint_eq(a->blocks, b->blocks);
 	ck_assert_int_eq(a->is_interrupted, b->is_interrupted);
 	ck_assert_int_eq(a->is_unended, b->is_unended);
+	ck_assert_int_eq(a->is_before, b->is_before);
 	ck_assert_int_eq(a->is_32bit, b->is_32bit);
 	ck_assert_int_eq(a->is_away, b->is_away);
 }
@@ -78,6 +79,7 @@ START_TEST(wait)
 	in.wait.is_away = _i % 8 == 4;
 	if (_i % 8 == 5)
 		in.wait.call.number = PROFILE_NO_SYSCALL;
+	in.wait.is_before = _i % 8 == 6;
 	size_t size = record_encode(&format, &in, bytes, sizeof(bytes));
 	ck_assert_uint_gt(size, 0);
 	ck_assert_uint_eq(size % 8, 0);

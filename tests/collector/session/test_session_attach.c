@@ -23,7 +23,8 @@ static enum drain_extent extents[4];
 static bool answers[4];
 static size_t look_count;
 static int attached[3]; /* result for each process */
-static unsigned opened, begun, watched, applied, doubles_dropped, processes, notes, lines;
+static unsigned opened, begun, watched, applied, doubles_dropped, processes, maps_read, notes,
+	lines;
 static pid_t checked_max;
 
 uint64_t clock_now(void)
@@ -115,6 +116,13 @@ void attach_drop_doubles(struct sampler *sampler, const struct tracker *tracker)
 	doubles_dropped++;
 }
 
+void tracker_read_attached(struct tracker *tracker, pid_t pid)
+{
+	(void)tracker;
+	ck_assert_uint_ge(doubles_dropped, 1);
+	ck_assert_int_eq(pid, session.options->pids[maps_read++ % options.pid_count]);
+}
+
 static void set_up(void)
 {
 	session = (struct session){.options = &options, .log = LOG_QUIET, .next_look_ns = 1};
@@ -143,6 +151,7 @@ START_TEST(attaches_all)
 	ck_assert_uint_eq(session.attached_cpu_ns, 8010);
 	ck_assert_uint_eq(opened, 1);
 	ck_assert_uint_eq(doubles_dropped, 1);
+	ck_assert_uint_eq(maps_read, 2);
 	ck_assert_uint_eq(notes + lines, 0);
 }
 END_TEST

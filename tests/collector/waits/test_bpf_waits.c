@@ -302,8 +302,30 @@ START_TEST(unended_by_state)
 }
 END_TEST
 
-/* Of a thread that never blocked since it is followed only the state tells, and of its call only a
- * look. */
+/* A wait that went on when its thread was attached to begins with the collection or the thread,
+ * looked at before or after BPF added it; one of several blocks where BPF says. Loop: which. */
+START_TEST(begun_before)
+{
+	static const struct {
+		unsigned attached_ms;
+		uint32_t blocks;
+		unsigned start_ms, wait_ms;
+	} cases[] = {{1, 1, 5, 25}, {8, 1, 8, 22}, {12, 1, 12, 18}, {50, 1, 30, 0}, {8, 2, 10, 20}};
+	struct record record = make_wait(SYS_futex, 0x600010);
+	char text[160];
+	waits_begin(waits, 5 * MS);
+	record.wait.is_before = true;
+	record.wait.blocks = cases[_i].blocks;
+	feed_fork(cases[_i].attached_ms * MS, PID, TID, PID, PID);
+	apply(&record, 32 * MS);
+	snprintf(text, sizeof(text),
+		 "wait %u start %u wait %u ready 1000000 object 1 syscall 202 blocks %u flags 16 "
+		 "source 2",
+		 TID, cases[_i].start_ms * MS, cases[_i].wait_ms * MS, cases[_i].blocks);
+	fake_emit_assert(emit, text, 1);
+}
+END_TEST
+
 /* A thread that is attached to has blocked since before. */
 START_TEST(unended_attached)
 {
@@ -313,15 +335,18 @@ START_TEST(unended_attached)
 					.begin_ns = 10 * MS,
 					.block_ns = 10 * MS,
 					.call = {0, {0x600010}, SYS_futex}};
+	waits_begin(waits, 15 * MS);
 	waits_put_unended(waits, &goes_on, &(struct waits_state){PROFILE_STATE_BLOCKED, 5 * MS},
 			  40 * MS);
 	fake_emit_assert(emit,
 			 "wait 5000001 start 15000000 wait 25000000 ready 0 object 1 syscall 202 "
-			 "blocks 1 flags 8 source 2",
+			 "blocks 1 flags 24 source 2",
 			 1);
 }
 END_TEST
 
+/* Of a thread that never blocked since it is followed only the state tells, and of its call only a
+ * look. */
 START_TEST(unended_unseen)
 {
 	const struct waits_unended goes_on = {.pid = PID, .tid = TID};
@@ -349,6 +374,7 @@ int main(void)
 	tcase_add_test(tcase, unended);
 	tcase_add_loop_test(tcase, unended_by_state, 0,
 			    sizeof(unended_waits) / sizeof(unended_waits[0]));
+	tcase_add_loop_test(tcase, begun_before, 0, 5);
 	tcase_add_test(tcase, unended_attached);
 	tcase_add_test(tcase, unended_unseen);
 	tcase_add_loop_test(tcase, away, 0, 2);

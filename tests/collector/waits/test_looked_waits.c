@@ -181,6 +181,28 @@ START_TEST(unended)
 }
 END_TEST
 
+/* A thread that waits at the collection's start began before; one that waits later did not. */
+START_TEST(begun_before)
+{
+	waits_begin(waits, 10 * MS);
+	block(TID, 10 * MS);
+	look(TID, 13 * MS, 10 * MS, SYS_futex, 0x600010);
+	run(TID, 35 * MS, 10 * MS);
+	block(OTHER, 11 * MS);
+	look(OTHER, 14 * MS, 11 * MS, SYS_futex, 0x600010);
+	run(OTHER, 36 * MS, 11 * MS);
+	finish(40 * MS);
+	fake_emit_assert(emit,
+			 "wait 5000001 start 10000000 wait 25000000 ready 0 object 1 syscall 202 "
+			 "blocks 1 flags 16 source 1",
+			 1);
+	fake_emit_assert(emit,
+			 "wait 5000002 start 11000000 wait 25000000 ready 0 object 1 syscall 202 "
+			 "blocks 1 flags 0 source 1",
+			 1);
+}
+END_TEST
+
 /* A signal interrupts a call with a timeout; the kernel goes on with it. */
 START_TEST(restarted)
 {
@@ -427,6 +449,7 @@ int main(void)
 	tcase_add_test(tcase, stale);
 	tcase_add_test(tcase, unseen);
 	tcase_add_test(tcase, unended);
+	tcase_add_test(tcase, begun_before);
 	tcase_add_test(tcase, restarted);
 	tcase_add_test(tcase, stopped);
 	tcase_add_test(tcase, stopped_while_running);

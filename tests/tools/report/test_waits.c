@@ -44,15 +44,16 @@ START_TEST(test_objects)
 	expect(&waited_result, "waits", csv,
 	       "Sync Object,Type,Wait Time,Wait Count,Function,Module,Wait Time with poor CPU "
 	       "Utilization,Average,Maximum,Spin Time,"
-	       "Ready Time,Timeouts,Waker Function,Waker Module,Created In,PID\n"
+	       "Ready Time,Timeouts,Waker Function,Waker Module,Created In,PID,Begun "
+	       "Before,Unended\n"
 	       "Sleep,Sleep,1.000000,1,main,app,0.940000,1.000000000,1.000000000,0.000000,0.050000,"
-	       "0,,,,\n"
+	       "0,,,,,0,0\n"
 	       "Mutex "
 	       "queue_lock+0x4,Mutex,0.700000,2,take,app,0.610000,0.350000000,0.500000000,0.000000,"
-	       "0.000000,1,give,app,,100\n"
+	       "0.000000,1,give,app,,100,0,0\n"
 	       "Condition Variable 0x7f00000012a0,Condition Variable,0.600000,1,await,app,"
-	       "0.500000,0.600000000,0.600000000,0.000000,0.000000,0,,,,100\n"
-	       "[Short waits],,0.050000,1,,,,0.050000000,,,,,,,,\n");
+	       "0.500000,0.600000000,0.600000000,0.000000,0.000000,0,,,,100,0,0\n"
+	       "[Short waits],,0.050000,1,,,,0.050000000,,,,,,,,,,\n");
 }
 END_TEST
 
@@ -65,41 +66,42 @@ START_TEST(test_groups)
 		{"function",
 		 "Function,Wait Time,Wait Count,Module,Wait Time with poor CPU "
 		 "Utilization,Average,Maximum,Spin Time,Ready "
-		 "Time,Timeouts,Waker Function,Waker Module\n"
-		 "main,1.000000,1,app,0.940000,1.000000000,1.000000000,0.000000,0.050000,0,,\n"
+		 "Time,Timeouts,Waker Function,Waker Module,Begun Before,Unended\n"
+		 "main,1.000000,1,app,0.940000,1.000000000,1.000000000,0.000000,0.050000,0,,,0,0\n"
 		 "take,0.700000,2,app,0.610000,0.350000000,0.500000000,0.000000,0.000000,1,give,"
-		 "app\n"
-		 "await,0.600000,1,app,0.500000,0.600000000,0.600000000,0.000000,0.000000,0,,\n"
-		 "[Short waits],0.050000,1,,,0.050000000,,,,,,\n"},
+		 "app,0,0\n"
+		 "await,0.600000,1,app,0.500000,0.600000000,0.600000000,0.000000,0.000000,0,,,0,0\n"
+		 "[Short waits],0.050000,1,,,0.050000000,,,,,,,,\n"},
 		{"thread",
 		 "Thread,TID,Process,Wait Time,Wait Count,Short Wait Time,Short Wait "
 		 "Count,Function,Module,Wait Time with poor CPU Utilization,Average,Maximum,Spin "
 		 "Time,Ready "
-		 "Time,Timeouts,Waker Function,Waker Module,PID\n"
+		 "Time,Timeouts,Waker Function,Waker Module,PID,Begun Before,Unended\n"
 		 "app,100,app,1.500000,2,0.050000,1,main,app,1.350000,0.750000000,1.000000000,"
-		 "0.000000,0.050000,0,give,app,100\n"
+		 "0.000000,0.050000,0,give,app,100,0,0\n"
 		 "worker,101,app,0.800000,2,0.000000,0,await,app,0.700000,0.400000000,0.600000000,"
-		 "0.000000,0.000000,1,give,app,100\n"},
+		 "0.000000,0.000000,1,give,app,100,0,0\n"},
 		{"waker",
 		 "Waker Function,Wait Time,Wait Count,Function,Wait Time with poor CPU "
 		 "Utilization,Average,Maximum,Spin "
-		 "Time,Ready Time,Timeouts,Waker Module\n"
+		 "Time,Ready Time,Timeouts,Waker Module,Begun Before,Unended\n"
 		 "[No known waker],1.600000,2,main,1.440000,0.800000000,1.000000000,0.000000,"
-		 "0.050000,0,\n"
-		 "give,0.700000,2,take,0.610000,0.350000000,0.500000000,0.000000,0.000000,1,app\n"
-		 "[Short waits],0.050000,1,,,0.050000000,,,,,\n"},
+		 "0.050000,0,,0,0\n"
+		 "give,0.700000,2,take,0.610000,0.350000000,0.500000000,0.000000,0.000000,1,app,0,"
+		 "0\n"
+		 "[Short waits],0.050000,1,,,0.050000000,,,,,,,\n"},
 		{"type",
 		 "Type,Wait Time,Wait Count,Function,Module,Wait Time with poor CPU "
 		 "Utilization,Average,Maximum,Spin "
-		 "Time,Ready Time,Timeouts,Waker Function,Waker Module\n"
+		 "Time,Ready Time,Timeouts,Waker Function,Waker Module,Begun Before,Unended\n"
 		 "Sleep,1.000000,1,main,app,0.940000,1.000000000,1.000000000,0.000000,0.050000,0,,"
-		 "\n"
+		 ",0,0\n"
 		 "Mutex,0.700000,2,take,app,0.610000,0.350000000,0.500000000,0.000000,0.000000,1,"
-		 "give,app\n"
+		 "give,app,0,0\n"
 		 "Condition "
 		 "Variable,0.600000,1,await,app,0.500000,0.600000000,0.600000000,0.000000,"
-		 "0.000000,0,,\n"
-		 "[Short waits],0.050000,1,,,,0.050000000,,,,,,\n"},
+		 "0.000000,0,,,0,0\n"
+		 "[Short waits],0.050000,1,,,,0.050000000,,,,,,,,\n"},
 	};
 	const char *arguments[] = {"--format", "csv", "--group-by", groups[_i].group, NULL};
 	expect(&waited_result, "waits", arguments, groups[_i].expected);
@@ -150,6 +152,32 @@ START_TEST(test_account)
 }
 END_TEST
 
+/* Waits that went on when the collection began, and when it ended. */
+START_TEST(test_cut)
+{
+	static const char *const parts[] =
+		{"1 wait began before the collection, which does not know when\n",
+		 "2 waits lasted until the collection, the thread or the records of switches "
+		 "ended\n",
+		 NULL};
+	static const char *const rows[] = {",,100,0,1\n", ",,,,100,1,1\n", NULL};
+	struct build_wait cut[WAITED_WAITS];
+	struct build_result result = waited_result;
+	char *text = render(&waited_result, "waits", NULL);
+	ck_assert_ptr_null(strstr(text, "began before"));
+	ck_assert_ptr_null(strstr(text, "lasted until"));
+	free(text);
+	memcpy(cut, waited_result.waits, sizeof(cut));
+	cut[1].flags |= PROFILE_WAIT_BEFORE | PROFILE_WAIT_UNENDED;
+	cut[0].flags |= PROFILE_WAIT_UNENDED;
+	result.waits = cut;
+	ck_assert_int_eq(unlink(build_path), 0);
+	render_expect(render(&result, "waits", NULL), parts);
+	ck_assert_int_eq(unlink(build_path), 0);
+	render_expect(render(&result, "waits", csv), rows);
+}
+END_TEST
+
 /* Records of waits that say more than the slices: the difference is shown, and counts nowhere. */
 START_TEST(test_more_than_blocked)
 {
@@ -184,8 +212,8 @@ START_TEST(test_filters)
 		{"thread=app", "\nSleep,Sleep,1.000000,1,main", 3},
 		{"function=take", "\nMutex queue_lock+0x4,Mutex,0.700000,2,take,app", 1},
 		{"module=app", "\nSleep,Sleep,1.000000,1,main", 3},
-		{"pid=101", "PID\n", 0},
-		{"task=none", "PID\n", 0},
+		{"pid=101", "Unended\n", 0},
+		{"task=none", "Unended\n", 0},
 	};
 	const char *arguments[] = {"--format", "csv", "--filter", filters[_i].filter, NULL};
 	char *text = render(&waited_result, "waits", arguments);
@@ -623,6 +651,7 @@ int main(void)
 	tcase_add_loop_test(cases, test_groups, 0, 4);
 	tcase_add_test(cases, test_stacks);
 	tcase_add_test(cases, test_account);
+	tcase_add_test(cases, test_cut);
 	tcase_add_test(cases, test_more_than_blocked);
 	tcase_add_loop_test(cases, test_filters, 0, 6);
 	tcase_add_test(cases, test_part);

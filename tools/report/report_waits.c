@@ -288,6 +288,7 @@ static const struct table_column stack_columns[STACK_COLUMNS] = {
 struct row_stacks {
 	struct call_tree waiting;
 	struct call_tree waking;
+	struct waits_sum stackless; /* woken by threads whose stacks were not taken */
 };
 
 static void add_stack(struct waits_report *report, struct call_tree *tree, uint32_t node,
@@ -341,11 +342,28 @@ static struct row_stacks *collect_stacks(struct waits_report *report, size_t cou
 		if (row >= count)
 			continue;
 		add_stack(report, &stacks[row].waiting, entry->node, entry->state, &entry->sum);
-		if (entry->waker_tid != 0 || entry->waker_node != 0)
+		if (entry->waker_node != 0)
 			add_stack(report, &stacks[row].waking, entry->waker_node,
 				  entry->waker_state, &entry->sum);
+		else if (entry->waker_tid != 0)
+			waits_sum_add(&stacks[row].stackless, &entry->sum);
 	}
 	return stacks;
+}
+
+static void add_wakers(struct waits_report *report, struct table *table,
+		       const struct row_stacks *stacks)
+{
+	const struct draws_part *seen = &stacks->waking.nodes[0].total;
+	const struct waits_sum *unseen = &stacks->stackless;
+	if (seen->samples + unseen->count == 0)
+		return;
+	add_stack_row(report, table, "[Woken by]", 1, seen->cpu_ns + unseen->wait_ns,
+		      seen->samples + unseen->count, "");
+	add_tree(report, table, &stacks->waking, 2);
+	if (unseen->count > 0)
+		add_stack_row(report, table, WAIT_ROWS_NO_STACK, 2, unseen->wait_ns, unseen->count,
+			      "");
 }
 
 static void print_stacks(struct waits_report *report, FILE *stream, unsigned width)
@@ -359,14 +377,9 @@ static void print_stacks(struct waits_report *report, FILE *stream, unsigned wid
 	table_init(&table, stack_columns, STACK_COLUMNS);
 	for (size_t i = 0; i < count; i++) {
 		const struct wait_row *row = &report->rows.rows[i];
-		const struct call_tree_node *woken = &stacks[i].waking.nodes[0];
 		add_stack_row(report, &table, row->label, 0, row->sum.wait_ns, row->sum.count, "");
 		add_tree(report, &table, &stacks[i].waiting, 1);
-		if (woken->total.samples > 0) {
-			add_stack_row(report, &table, "[Woken by]", 1, woken->total.cpu_ns,
-				      woken->total.samples, "");
-			add_tree(report, &table, &stacks[i].waking, 2);
-		}
+		add_wakers(report, &table, &stacks[i]);
 		call_tree_finish(&stacks[i].waiting);
 		call_tree_finish(&stacks[i].waking);
 	}

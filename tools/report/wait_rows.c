@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An index that is no function's. */
+#define NO_WAKERS_STACK (PROFILE_NONE - 1)
+
 struct making {
 	struct wait_rows *rows;
 	const struct report_input *input;
@@ -57,6 +60,9 @@ static struct wait_row describe_row(const struct making *making, const struct wa
 		if (!has_waker(entry))
 			return (struct wait_row){.label = "[No known waker]",
 						 .index = PROFILE_NONE};
+		if (entry->waker_node == 0)
+			return (struct wait_row){.label = WAIT_ROWS_NO_STACK,
+						 .index = NO_WAKERS_STACK};
 		return (struct wait_row){.label = functions_at(input->functions,
 							       entry->waker_function)
 							  ->name,
@@ -135,7 +141,7 @@ static void add_entries(struct making *making)
 		waits_sum_add(&rows->rows[row].sum, &entry->sum);
 		rows->row_of_entry[i] = row;
 		add_share(&waiting, row, entry->function, entry->sum.wait_ns);
-		if (has_waker(entry))
+		if (entry->waker_node != 0)
 			add_share(&waking, row, entry->waker_function, entry->sum.wait_ns);
 	}
 	uint32_t *functions = choose_heaviest(&waiting, rows->count, making->input->rank);

@@ -13,10 +13,14 @@
 
 struct report_input;
 
+/* Waits whose waker is known, and its stack was not taken: tbcollect's --waker-stacks, or it is of
+ * another program. */
+#define WAIT_ROWS_NO_STACK "[No stack of the waker]"
+
 struct wait_row {
 	const char *label; /* borrowed of the waits, or of the result */
 	/* Of an item, a function, a thread, or a type; PROFILE_NONE: [Short waits], and no known
-	 * thread or waker. */
+	 * thread or waker; of WAIT_ROWS_NO_STACK another one. */
 	uint32_t index;
 	bool is_short; /* blocked time without a record of a wait */
 	struct waits_sum sum;

@@ -152,6 +152,38 @@ START_TEST(test_account)
 }
 END_TEST
 
+/* A waker is known, and its stack was not taken. */
+START_TEST(test_no_stack_of_the_waker)
+{
+	static const char *const by_waker[] = {"--format", "csv", "--group-by", "waker", NULL};
+	static const char *const with_stacks[] = {"--format", "csv", "--stacks", NULL};
+	static const char *const rows[] = {"\n[No known waker],1.000000,1,main,",
+					   "\n[No stack of the waker],0.800000,2,await,", NULL};
+	static const char *const tree[] = {"\n [Woken by],0.600000,1,\n"
+					   "  [No stack of the waker],0.600000,1,\n",
+					   "\n [Woken by],0.700000,2,\n"
+					   "  pthread_mutex_unlock,0.500000,1,libc.so.6\n"
+					   "   give,0.500000,1,app\n"
+					   "    worker,0.500000,1,app\n"
+					   "  [No stack of the waker],0.200000,1,\n",
+					   NULL};
+	static const char *const objects[] = {"queue_lock+0x4,Mutex,0.700000,2,take,app,0.610000,"
+					      "0.350000000,0.500000000,0.000000,0.000000,1,give,",
+					      NULL};
+	struct build_wait woken[WAITED_WAITS];
+	struct build_result result = waited_result;
+	memcpy(woken, waited_result.waits, sizeof(woken));
+	woken[1].waker = 1;
+	woken[2].waker_stack = NULL;
+	result.waits = woken;
+	render_expect(render(&result, "waits", by_waker), rows);
+	ck_assert_int_eq(unlink(build_path), 0);
+	render_expect(render(&result, "waits", with_stacks), tree);
+	ck_assert_int_eq(unlink(build_path), 0);
+	render_expect(render(&result, "waits", csv), objects);
+}
+END_TEST
+
 /* Waits that went on when the collection began, and when it ended. */
 START_TEST(test_cut)
 {
@@ -651,6 +683,7 @@ int main(void)
 	tcase_add_loop_test(cases, test_groups, 0, 4);
 	tcase_add_test(cases, test_stacks);
 	tcase_add_test(cases, test_account);
+	tcase_add_test(cases, test_no_stack_of_the_waker);
 	tcase_add_test(cases, test_cut);
 	tcase_add_test(cases, test_more_than_blocked);
 	tcase_add_loop_test(cases, test_filters, 0, 6);

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 
 import support as s
@@ -50,6 +51,29 @@ def pressure():
   s.check(not wrong, 'large stacks at 0.1 ms: no false root', wrong or s.root_seconds(got.result))
   s.check_ratio('large stacks at 0.1 ms: CPU time', total['cpu_time_s'],
                 s.number(got.truth(), 'process_ns') / 1e9, 3, got.steal)
+
+
+def crowded():
+  """While nobody reads, a ring takes large stacks in its first half only: some 65 samples of 312 KB in place of 25."""
+  result, interval_s = s.new_result(), 0.001
+  with subprocess.Popen([s.tool('tbcollect'), '-i', '1ms', '--unwind', 'bpf', '--overhead-limit', '0', '-r', result, '--',
+                         s.target('deep_locals'), '1000'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as collector:
+    target = s.child_of(collector)
+    s.wait_for(lambda: s.cpu_seconds(target) >= 0.3)
+    before = s.cpu_seconds(target)
+    os.kill(collector.pid, signal.SIGSTOP)
+    try:
+      s.wait_for(lambda: s.cpu_seconds(target) >= before + 0.05, step=0.005)
+    finally:
+      os.kill(collector.pid, signal.SIGCONT)
+    meanwhile = (s.cpu_seconds(target) - before) / interval_s
+    _, errors = collector.communicate(timeout=s.HANGS_S)
+  total = s.summary(result)
+  s.check(collector.returncode == 0, 'a crowded ring: collects', errors.strip()[-200:])
+  # The program's CPU time is told in steps of 10 ms.
+  s.check(total['samples_lost'] <= max(0, meanwhile - 55), 'a crowded ring: samples',
+          f'{total["samples_lost"]} lost, {meanwhile:.0f} came meanwhile')
+  s.check(total['stacks']['skipped']['truncated'] + total['stacks']['guessed'] >= 10, 'a crowded ring: stacks that were cut', total['stacks'])
 
 
 def left_out():
@@ -253,7 +277,7 @@ if os.geteuid() != 0:
 elif not is_built():
   s.skip('stacks by BPF', 'built without it (Debian: clang, bpftool, libbpf-dev)')
 else:
-  for part in (large_stacks, pressure, left_out, left_out_once, agreement, red_zones, clocks, clocks_without_copies, words,
+  for part in (large_stacks, pressure, crowded, left_out, left_out_once, agreement, red_zones, clocks, clocks_without_copies, words,
                other_namespace, drawn_once, one_cpu, privileges, nothing_is_left):
     with s.section(part.__name__):
       part()

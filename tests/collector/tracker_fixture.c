@@ -63,6 +63,15 @@ void fixture_configure(struct fixture_config config)
 	ck_assert_ptr_nonnull(analyzer);
 }
 
+void fixture_setup_states(void)
+{
+	fixture_setup();
+	fixture_configure((struct fixture_config){.has_count = true,
+						  .final_counts = true,
+						  .collapse = true,
+						  .switches = true});
+}
+
 void feed(const struct record *record, size_t ring, bool is_left_out)
 {
 	struct record fed = *record;

@@ -32,6 +32,9 @@ struct fixture_config {
 };
 void fixture_configure(struct fixture_config config);
 
+/* fixture_setup with the threads' states, and their last counts. */
+void fixture_setup_states(void);
+
 /* Has hotspots apply a record, and so the tracker. */
 void feed(const struct record *record, size_t ring, bool is_left_out);
 

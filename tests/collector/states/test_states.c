@@ -14,15 +14,6 @@ enum { APP = 5000000, WORKER, OTHER, THIRD };
 
 #define S 1000000000ull
 
-static void set_up(void)
-{
-	fixture_setup();
-	fixture_configure((struct fixture_config){.has_count = true,
-						  .final_counts = true,
-						  .collapse = true,
-						  .switches = true});
-}
-
 /* The slices so far, one to a line, and forgets them. */
 static void expect(const char *expected)
 {
@@ -643,7 +634,7 @@ int main(void)
 	Suite *suite = suite_create("states");
 	TCase *tcase = tcase_create("states");
 
-	tcase_add_checked_fixture(tcase, set_up, fixture_teardown);
+	tcase_add_checked_fixture(tcase, fixture_setup_states, fixture_teardown);
 	tcase_add_test(tcase, transitions);
 	tcase_add_test(tcase, runs_at_the_end);
 	tcase_add_test(tcase, launched);

@@ -14,15 +14,6 @@
 /* Above all ids of the kernel. */
 enum { APP = 5000000 };
 
-static void set_up(void)
-{
-	fixture_setup();
-	fixture_configure((struct fixture_config){.has_count = true,
-						  .final_counts = true,
-						  .collapse = true,
-						  .switches = true});
-}
-
 static struct states_now find(uint32_t tid)
 {
 	struct states_now now;
@@ -134,7 +125,7 @@ int main(void)
 	Suite *suite = suite_create("states attached");
 	TCase *tcase = tcase_create("states attached");
 
-	tcase_add_checked_fixture(tcase, set_up, fixture_teardown);
+	tcase_add_checked_fixture(tcase, fixture_setup_states, fixture_teardown);
 	tcase_add_loop_test(tcase, attached, 0, 2);
 	tcase_add_test(tcase, attached_and_sampled);
 	tcase_add_loop_test(tcase, attached_late, 0, 2);

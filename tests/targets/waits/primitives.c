@@ -22,7 +22,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { THREADS = 4, ROUNDS = 2000, MS = 1000000 };
+enum { THREADS = 4, ROUNDS = 2000, MS = 1000000, HANGS_S = 100 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -573,6 +573,7 @@ static void try_stacks(void)
 
 int main(void)
 {
+	alarm(HANGS_S); /* a lost wake-up ends the program with a signal */
 	sem_init(&semaphore, 0, 0);
 	sem_init(&ready, 0, 0);
 	sem_init(&leave, 0, 0);

@@ -1,7 +1,6 @@
-#include "collector/stream/drain.h"
-
 #include "collector/machine/clock.h"
 #include "collector/perf/sampler.h"
+#include "collector/stream/drain.h"
 #include "collector/stream/drain_private.h"
 #include "collector/stream/merge.h"
 #include "collector/stream/priority.h"

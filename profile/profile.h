@@ -244,6 +244,9 @@ struct profile_clock {
 	uint64_t raw_ns;  /* CLOCK_MONOTONIC_RAW */
 	uint64_t real_ns; /* CLOCK_REALTIME */
 	uint64_t tsc_per_ns_q32;
+	/* CLOCK_MONOTONIC: that of dumps of generated code. Older results, and those without such
+	 * a clock, do not have it: 0. */
+	uint64_t monotonic_ns;
 };
 
 /* Kinds are stable; value and text as stated. Counts of one kind add up unless "last counts". */
@@ -621,7 +624,7 @@ _Static_assert(sizeof(struct profile_node) == 8, "");
 _Static_assert(sizeof(struct profile_stack) == 24, "");
 _Static_assert(sizeof(struct profile_mapping) == 32, "");
 _Static_assert(sizeof(struct profile_thread) == 80, "");
-_Static_assert(sizeof(struct profile_clock) == 32, "");
+_Static_assert(sizeof(struct profile_clock) == 40, "");
 _Static_assert(sizeof(struct profile_note) == 40, "");
 _Static_assert(sizeof(struct profile_unwinding) == 104, "");
 _Static_assert(sizeof(struct profile_slice) == 24, "");

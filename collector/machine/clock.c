@@ -38,13 +38,15 @@ static struct profile_clock read_point(void)
 		uint64_t before = clock_now();
 		uint64_t counter = read_counter();
 		uint64_t real = clock_read(CLOCK_REALTIME);
+		uint64_t monotonic = clock_read(CLOCK_MONOTONIC);
 		uint64_t after = clock_now();
 		if (after - before >= best_width)
 			continue;
 		best_width = after - before;
 		best = (struct profile_clock){.tsc = counter,
 					      .raw_ns = before + best_width / 2,
-					      .real_ns = real};
+					      .real_ns = real,
+					      .monotonic_ns = monotonic};
 	}
 	return best;
 }

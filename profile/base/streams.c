@@ -89,7 +89,9 @@ static const struct profile_stream_field clock_fields[] = {
 	FIELD_TYPED(profile_clock, raw_ns, ST_TIME_STAMP, SST_TS_NANOSECONDS),
 	FIELD_TYPED(profile_clock, real_ns, ST_TIME_STAMP, SST_TS_NANOSECONDS),
 	FIELD(profile_clock, tsc_per_ns_q32),
+	FIELD_TYPED(profile_clock, monotonic_ns, ST_TIME_STAMP, SST_TS_NANOSECONDS),
 };
+enum { CLOCK_FIELDS_FIRST = 4 }; /* up to tsc_per_ns_q32 */
 static const struct profile_stream_field note_fields[] = {
 	FIELD_TSC(profile_note, tsc),
 	FIELD(profile_note, value),
@@ -226,6 +228,7 @@ static const struct profile_stream_spec specs[PROFILE_STREAM_COUNT] = {
 				    .first_count = THREAD_FIELDS_FIRST,
 				    .written = PROFILE_WRITTEN_WITH_THREAD},
 	[PROFILE_STREAM_CLOCK] = {"tbcollect.clock", RECORD(profile_clock, clock_fields),
+				  .first_count = CLOCK_FIELDS_FIRST,
 				  .written = PROFILE_WRITTEN_WITH_CLOCK},
 	[PROFILE_STREAM_NOTES] = {"tbcollect.notes", RECORD(profile_note, note_fields)},
 	[PROFILE_STREAM_UNWINDING] = {"tbcollect.unwinding",

@@ -11,6 +11,8 @@ static uint64_t time_at(const struct profile_clock *point, enum profile_sync_clo
 		return point->raw_ns;
 	case PROFILE_SYNC_DATE:
 		return point->real_ns;
+	case PROFILE_SYNC_MONOTONIC:
+		return point->monotonic_ns;
 	default:
 		return point->tsc;
 	}

@@ -21,6 +21,7 @@ enum profile_sync_clock {
 	PROFILE_SYNC_RAW,
 	PROFILE_SYNC_DATE,
 	PROFILE_SYNC_COUNTER,
+	PROFILE_SYNC_MONOTONIC, /* of points that have it */
 };
 
 /* Count points in the order of time, at least one. The result is between 1 and all ones minus 1.

@@ -54,6 +54,9 @@ static inline double profile_counter_value(const struct profile_counter *counter
 uint64_t profile_reader_tsc_of_raw(const struct profile_reader *reader, uint64_t raw_ns);
 uint64_t profile_reader_tsc_of_counter(const struct profile_reader *reader, uint64_t counter);
 uint64_t profile_reader_tsc_of_date(const struct profile_reader *reader, uint64_t real_ns);
+/* Of CLOCK_MONOTONIC; 0: the result does not know this clock. */
+uint64_t profile_reader_tsc_of_monotonic(const struct profile_reader *reader,
+					 uint64_t monotonic_ns);
 /* The way back; 0 without a sync point. */
 uint64_t profile_reader_date_ns(const struct profile_reader *reader, uint64_t tsc);
 

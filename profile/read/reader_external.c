@@ -345,6 +345,20 @@ uint64_t profile_reader_tsc_of_date(const struct profile_reader *reader, uint64_
 	return profile_reader_tsc_of_raw(reader, raw_ns);
 }
 
+uint64_t profile_reader_tsc_of_monotonic(const struct profile_reader *reader, uint64_t monotonic_ns)
+{
+	const struct profile_records *clocks = &reader->records[PROFILE_STREAM_CLOCK];
+	const struct profile_clock *points = clocks->items;
+
+	for (uint32_t i = 0; i < clocks->count; i++)
+		if (points[i].monotonic_ns == 0)
+			return 0;
+	if (clocks->count == 0)
+		return 0;
+	return profile_reader_tsc_of_raw(
+		reader, convert(reader, PROFILE_SYNC_MONOTONIC, PROFILE_SYNC_RAW, monotonic_ns));
+}
+
 uint64_t profile_reader_date_ns(const struct profile_reader *reader, uint64_t tsc)
 {
 	if (profile_reader_clock_count(reader) == 0)

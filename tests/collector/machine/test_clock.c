@@ -2,6 +2,7 @@
 #include "collector/machine/clock.h"
 #include <check.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <time.h>
 
 static uint64_t read_ns(clockid_t id)
@@ -29,6 +30,10 @@ static void assert_between(const struct profile_clock *point, uint64_t raw_ns, u
 {
 	ck_assert_uint_gt(point->raw_ns, raw_ns);
 	ck_assert_uint_lt(point->raw_ns, read_ns(CLOCK_MONOTONIC_RAW));
+	/* The two differ by what the clock was slewed since the machine's start. */
+	uint64_t between_ns = read_ns(CLOCK_MONOTONIC) - read_ns(CLOCK_MONOTONIC_RAW);
+	int64_t apart_ns = (int64_t)(point->monotonic_ns - point->raw_ns - between_ns);
+	ck_assert_int_lt(llabs(apart_ns), 1000000);
 	/* This one may be set. */
 	ck_assert_uint_gt(point->real_ns, real_ns - 3600000000000u);
 	ck_assert_uint_lt(point->real_ns, read_ns(CLOCK_REALTIME) + 3600000000000u);

@@ -9,9 +9,9 @@
 
 /* A counter of 3 GHz, a clock of the date that gains 100 us in the second second. */
 static const struct profile_clock points[] = {
-	{BASE, 5 * SECOND, 100 * SECOND, UINT64_C(3) << 32},
-	{BASE + 3 * SECOND, 6 * SECOND, 101 * SECOND, UINT64_C(3) << 32},
-	{BASE + 6 * SECOND, 7 * SECOND, 102 * SECOND + 100000, UINT64_C(3) << 32},
+	{BASE, 5 * SECOND, 100 * SECOND, UINT64_C(3) << 32, 9 * SECOND},
+	{BASE + 3 * SECOND, 6 * SECOND, 101 * SECOND, UINT64_C(3) << 32, 10 * SECOND + 5000},
+	{BASE + 6 * SECOND, 7 * SECOND, 102 * SECOND + 100000, UINT64_C(3) << 32, 11 * SECOND},
 };
 
 static uint64_t from_date(uint64_t date)
@@ -29,6 +29,9 @@ START_TEST(at_and_between_the_points)
 	ck_assert_uint_eq(profile_sync_convert(points, 3, PROFILE_SYNC_COUNTER, PROFILE_SYNC_RAW,
 					       BASE + 4 * SECOND),
 			  6 * SECOND + SECOND / 3);
+	ck_assert_uint_eq(profile_sync_convert(points, 3, PROFILE_SYNC_MONOTONIC, PROFILE_SYNC_RAW,
+					       9 * SECOND + SECOND / 2 + 2500),
+			  5 * SECOND + SECOND / 2);
 }
 END_TEST
 
@@ -52,13 +55,13 @@ END_TEST
 START_TEST(clocks_that_lie)
 {
 	const struct profile_clock lies[] = {
-		{7, SECOND, 100 * SECOND, 0},
-		{7, 2 * SECOND, 50 * SECOND, 0},
-		{7, 3 * SECOND, 51 * SECOND, 0},
+		{7, SECOND, 100 * SECOND, 0, 0},
+		{7, 2 * SECOND, 50 * SECOND, 0, 0},
+		{7, 3 * SECOND, 51 * SECOND, 0, 0},
 	};
 	for (uint64_t time = 1; time; time <<= 1) {
-		for (int from = PROFILE_SYNC_RAW; from <= PROFILE_SYNC_COUNTER; from++) {
-			for (int to = PROFILE_SYNC_RAW; to <= PROFILE_SYNC_COUNTER; to++) {
+		for (int from = PROFILE_SYNC_RAW; from <= PROFILE_SYNC_MONOTONIC; from++) {
+			for (int to = PROFILE_SYNC_RAW; to <= PROFILE_SYNC_MONOTONIC; to++) {
 				uint64_t made =
 					profile_sync_convert(lies, 3, (enum profile_sync_clock)from,
 							     (enum profile_sync_clock)to, time);
@@ -74,7 +77,7 @@ END_TEST
 START_TEST(there_and_back)
 {
 	for (uint64_t raw = 4 * SECOND; raw < 9 * SECOND; raw += 12345678) {
-		for (int clock = PROFILE_SYNC_DATE; clock <= PROFILE_SYNC_COUNTER; clock++) {
+		for (int clock = PROFILE_SYNC_DATE; clock <= PROFILE_SYNC_MONOTONIC; clock++) {
 			uint64_t there = profile_sync_convert(points, 3, PROFILE_SYNC_RAW,
 							      (enum profile_sync_clock)clock, raw);
 			uint64_t back =

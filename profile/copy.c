@@ -54,6 +54,36 @@ static bool convert(const struct profile_copy *copy, enum profile_stream stream,
 	return true;
 }
 
+/* The time of a wait's end, by the reader's TSC values. */
+static uint64_t end_of(const struct profile_reader *reader, const struct profile_wait *wait)
+{
+	const struct profile_records *clocks = &reader->records[PROFILE_STREAM_CLOCK];
+	const struct profile_clock *first = clocks->items;
+	uint64_t start_ns = profile_reader_raw_ns(reader, wait->start_tsc), end_ns;
+
+	if (__builtin_add_overflow(start_ns, wait->wait_ns, &end_ns))
+		end_ns = UINT64_MAX - 1;
+	return clocks->count && first->tsc_per_ns_q32 ? profile_tsc_from_raw(first, end_ns)
+						      : end_ns;
+}
+
+static TBRW_U32 place_wait(const struct profile_copy *copy, const void *item,
+			   struct profile_wait *placed)
+{
+	struct profile_wait wait;
+	TBRW_U32 code = VT_SUCCESS;
+
+	if (!copy->place)
+		return VT_SUCCESS;
+	memcpy(&wait, item, sizeof(wait));
+	if (wait.node != 0)
+		code = copy->place(copy, wait.node, wait.start_tsc, &placed->node);
+	if (code == VT_SUCCESS && wait.waker_node != 0)
+		code = copy->place(copy, wait.waker_node, end_of(copy->reader, &wait),
+				   &placed->waker_node);
+	return code;
+}
+
 static TBRW_U32 copy_record(const struct profile_copy *copy, struct profile_writer *writer,
 			    enum profile_stream stream, const void *item, uint32_t *id)
 {
@@ -66,6 +96,11 @@ static TBRW_U32 copy_record(const struct profile_copy *copy, struct profile_writ
 	memcpy(record.bytes, item, spec->record_size);
 	if (!convert(copy, stream, &record, texts))
 		return VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
+	if (stream == PROFILE_STREAM_WAITS)
+		code = place_wait(copy, item, &record.wait);
+	if (code != VT_SUCCESS)
+		return code;
 	if (spec->written == PROFILE_WRITTEN_WITH_THREAD)
 		return profile_writer_put_thread(writer, &record.thread, texts[0], id);
 	return profile_writer_add(writer, stream, record.bytes, texts, id);
@@ -148,7 +183,11 @@ static bool copy_sample(const struct profile_sample_info *info, void *user)
 	memcpy(stack.bytes, &info->stack, sizeof(info->stack));
 	if (convert(copy, PROFILE_STREAM_STACKS, &stack, texts)) {
 		memcpy(&sample.stack, stack.bytes, sizeof(sample.stack));
-		copy->error = profile_writer_add_sample(copy->writer, &sample);
+		if (copy->place && info->stack.node != 0)
+			copy->error =
+				copy->place(copy, info->stack.node, info->tsc, &sample.stack.node);
+		if (copy->error == VT_SUCCESS)
+			copy->error = profile_writer_add_sample(copy->writer, &sample);
 	}
 	if (copy->on_sample)
 		copy->on_sample(info->index + 1, copy->user);

@@ -21,6 +21,10 @@ struct profile_copy {
 	/* Called with the number of samples copied so far. NULL: nobody asks. */
 	void (*on_sample)(uint64_t count, void *user);
 	void *user;
+	/* Asked for the writer's node in place of the copied one, of a sample, or of a wait at its
+	 * start and for its waker at its end; tsc is the reader's. NULL: nobody is asked. */
+	TBRW_U32(*place)
+	(const struct profile_copy *copy, uint32_t node, uint64_t tsc, uint32_t *placed);
 	TBRW_U32 error; /* of the writer: first failure */
 	/* The writer's first sync point, noted by profile_copy_all: the writer is gone when
 	 * external data is copied. */

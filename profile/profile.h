@@ -102,8 +102,10 @@ struct profile_image {
 #define PROFILE_IMAGE_GONE          8u  /* ... because the file was gone when the collector tried */
 #define PROFILE_IMAGE_CHANGED       16u /* ... because the file was changed after the mapping */
 
-/* rva is the address for symbol lookup: a caller's lies inside the call; a signal trampoline, which
- * calls nobody, has its first byte; code interrupted by a signal has the very address. */
+/* Finalization may add records of the same image and rva: generated code that lay there at other
+ * times. rva is the address for symbol lookup: a caller's lies inside the call; a signal
+ * trampoline, which calls nobody, has its first byte; code interrupted by a signal has the very
+ * address. */
 struct profile_frame {
 	uint32_t image; /* record of tbcollect.images */
 	uint32_t flags; /* PROFILE_FRAME_ ... */

@@ -15,10 +15,10 @@
 #include <stdint.h>
 
 enum {
-	JITDUMP_NAME_MAX = 4096,           /* bytes of a text with its end; the rest is left out */
-	JITDUMP_RECORDS_MAX = 20000000,    /* those behind are not read */
-	JITDUMP_LINES_MAX = 20000000,      /* entries of lines, in all questions together */
-	JITDUMP_WINDOW = 65536             /* bytes read at once */
+	JITDUMP_NAME_MAX = 4096,        /* bytes of a text with its end; the rest is left out */
+	JITDUMP_RECORDS_MAX = 20000000, /* those behind are not read */
+	JITDUMP_LINES_MAX = 20000000,   /* entries of lines, in all questions together */
+	JITDUMP_WINDOW = 65536          /* bytes read at once */
 };
 
 struct jitdump {

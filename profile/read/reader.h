@@ -200,5 +200,8 @@ void profile_reader_watch(struct profile_reader *reader, profile_reader_watcher 
  * the callback. */
 TBRW_U32 profile_reader_each_sample(struct profile_reader *reader,
 				    profile_sample_callback *callback, void *user);
+/* Likewise, of all events. */
+TBRW_U32 profile_reader_each_of_all(struct profile_reader *reader,
+				    profile_sample_callback *callback, void *user);
 
 #endif

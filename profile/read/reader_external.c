@@ -355,8 +355,8 @@ uint64_t profile_reader_tsc_of_monotonic(const struct profile_reader *reader, ui
 			return 0;
 	if (clocks->count == 0)
 		return 0;
-	return profile_reader_tsc_of_raw(
-		reader, convert(reader, PROFILE_SYNC_MONOTONIC, PROFILE_SYNC_RAW, monotonic_ns));
+	return profile_reader_tsc_of_raw(reader, convert(reader, PROFILE_SYNC_MONOTONIC,
+							 PROFILE_SYNC_RAW, monotonic_ns));
 }
 
 uint64_t profile_reader_date_ns(const struct profile_reader *reader, uint64_t tsc)

@@ -240,8 +240,4 @@ typedef TBRW_U32 profile_raw_sample_callback(struct profile_reader *reader, uint
 TBRW_U32 profile_reader_each_raw_sample(struct profile_reader *reader, bool with_bind,
 					profile_raw_sample_callback *callback, void *user);
 
-/* As profile_reader_each_sample, of all events. */
-TBRW_U32 profile_reader_each_of_all(struct profile_reader *reader,
-				    profile_sample_callback *callback, void *user);
-
 #endif

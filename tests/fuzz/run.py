@@ -189,6 +189,24 @@ def folded_seeds(_source, _directory, folder):
       file.write(text)
 
 
+def jitdump_seeds(_source, _directory, folder):
+  """Code that is loaded, moved and replaced, with lines; and V8's mark. Addresses are those that the target asks for."""
+
+  def record(kind, time, fixed, rest=b''):
+    body = struct.pack(f'<{len(fixed)}Q', *fixed) + rest
+    return struct.pack('<IIQ', kind, 16 + len(body), time) + body
+
+  def load(time, address, size, index, name):
+    return record(0, time, (1, address, address, size, index), name + b'\0' + bytes(size))
+
+  for number, mark in enumerate((0, 0xdeadbeef)):
+    lines = b''.join(struct.pack('<QII', 0x1000 + at, line, 0) + name + b'\0' for at, line, name in ((0, 3, b'a.c'), (64, 4, b'\xff'), (80, 5, b'b.c')))
+    records = (record(2, 1, (0x1000, 3), lines) + load(2, 0x1000, 96, 1, b'first') + record(1, 3, (1, 0xabc0, 0x1000, 0xabc0, 96, 1)) +
+               load(4, 0x1000, 96, 2, b'second') + record(4, 5, (8, 8, 8), bytes(8)) + record(3, 6, ()) + load(7, 0, 2, 3, b'null'))
+    with open(f'{folder}/{number}', 'wb') as file:
+      file.write(struct.pack('<IIIIIIQQ', 0x4a695444, 1, 40, 62, mark, 1, 1, 0) + records)
+
+
 def pprof_seeds(_source, _directory, folder):
   """A profile with each kind of message, plain and in gzip."""
 
@@ -261,11 +279,13 @@ SEEDS = {'fuzz_agent': agent_seeds, 'fuzz_external': external_seeds, 'fuzz_folde
 FLOORS['fuzz_recording'] = 20
 FLOORS['fuzz_look'] = 5000
 FLOORS['fuzz_states'] = 700
+FLOORS['fuzz_jitdump'] = 1000
 FLOORS['fuzz_analysis_file'] = 5000
 FLOORS['fuzz_unwind_analysis'] = 100
 SEEDS['fuzz_unwind_analysis'] = unwind_analysis_seeds
 SEEDS['fuzz_analysis_file'] = analysis_file_seeds
 SEEDS['fuzz_look'] = look_seeds
+SEEDS['fuzz_jitdump'] = jitdump_seeds
 LENGTHS['fuzz_recording'] = recording_seeds.SIZES.stop
 SEEDS['fuzz_recording'] = recording_seeds.make
 

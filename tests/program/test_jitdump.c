@@ -200,8 +200,10 @@ static void read_lines(void)
 
 START_TEST(lines)
 {
-	static const struct fixture_line of_code[] = {
-		{0x1010, 3, "a.c"}, {0x1020, 4, "\xff"}, {0x1018, 7, "b.h"}, {0x1100, 9, "\xff"}};
+	static const struct fixture_line of_code[] = {{0x1010, 3, "a.c"},
+						      {0x1020, 4, "\xff"},
+						      {0x1018, 7, "b.h"},
+						      {0x1100, 9, "\xff"}};
 	fixture_begin(fd, 0, 0);
 	fixture_lines(fd, 1, 0x1000, of_code, 4);
 	read_lines();
@@ -222,7 +224,8 @@ END_TEST
 START_TEST(lines_of_v8)
 {
 	static const struct fixture_line good[] = {{0x1050, 3, "a.js"}};
-	static const struct fixture_line bad_name[] = {{0x1050, 3, "a\x04.js"}, {0x1060, 4, "a.js"}};
+	static const struct fixture_line bad_name[] = {{0x1050, 3, "a\x04.js"},
+						       {0x1060, 4, "a.js"}};
 	static const struct fixture_line outside[] = {{0x1050, 3, "a.js"}, {0x9000, 4, "a.js"}};
 	const struct fixture_line *const cases[] = {bad_name, outside};
 	fixture_begin(fd, 0, 0xdeadbeef);

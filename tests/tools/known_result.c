@@ -4,6 +4,7 @@
 #include "tools/convert/frame_symbols.h"
 #include "tools/formats/export_format.h"
 #include "tools/functions/filter.h"
+#include "tools/generated/code_lives.h"
 #include "tools/stacks/sampled_result.h"
 #include "tools/waits/wall.h"
 #include <check.h>
@@ -72,7 +73,9 @@ void known_finalize(const char *result)
 	struct profile_reader *reader = known_reader(result);
 	struct progress progress = {0};
 	struct frame_symbols symbols;
-	frame_symbols_collect(reader, NULL, &progress, &symbols);
+	struct code_lives *lives = code_lives_read(reader);
+	frame_symbols_collect(reader, lives, NULL, &progress, &symbols);
+	code_lives_destroy(lives);
 	ck_assert_uint_eq(frame_symbols_write(result, &symbols), VT_SUCCESS);
 	frame_symbols_finish(&symbols);
 	profile_reader_close(reader);

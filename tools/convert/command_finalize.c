@@ -4,12 +4,17 @@
 #include "tools/convert/hold.h"
 #include "tools/convert/import_external.h"
 #include "tools/convert/interrupt.h"
+#include "tools/convert/recover.h"
+#include "tools/generated/code_lives.h"
+#include "tools/generated/split_frames.h"
 #include "tools/memory/xalloc.h"
 #include "tools/terminal/diagnose.h"
 #include <getopt.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct finalize_options {
 	const char *debug_dir; /* NULL: the system's */
@@ -53,20 +58,23 @@ static const char *explain_miss(enum symbol_file_status status)
 	}
 }
 
-static const char *explain_map_miss(enum perf_map_status status)
+static const char *explain_map_miss(const struct frame_symbols_miss *miss)
 {
-	switch (status) {
+	switch (miss->map_status) {
 	case PERF_MAP_OTHER_OWNER:
 		return "of another user than the process";
 	case PERF_MAP_UNKNOWN_OWNER:
 		return "the process ended before its user was known";
 	case PERF_MAP_OLDER:
 		return "older than the process";
+	case PERF_MAP_REPLACED:
+		return "another file by now";
 	case PERF_MAP_NO_NAMES:
 		return "no names could be read from it";
 	default:
-		return "not there; node writes it with --perf-basic-prof, java with "
-		       "-XX:+DumpPerfMapAtExit or perf-map-agent";
+		return miss->is_dump ? "not there"
+				     : "not there; node writes it with --perf-basic-prof, java "
+				       "with -XX:+DumpPerfMapAtExit or perf-map-agent";
 	}
 }
 
@@ -108,7 +116,7 @@ static void report_map_misses(const struct frame_symbols *symbols)
 		return;
 	char *others = count == 1 ? xalloc_text("") : xalloc_printf(", and %zu others", count - 1);
 	diagnose("no names of generated code from %s (%s)%s; it shows as [jit]", first->path,
-		 explain_map_miss(first->map_status), others);
+		 explain_map_miss(first), others);
 	free(others);
 }
 
@@ -136,15 +144,75 @@ static int write_symbols(const char *name, const char *path, struct frame_symbol
 	return EXIT_FAILURE;
 }
 
+static void remove_file(void *path)
+{
+	unlink(path);
+}
+
+/* Writes the result anew, with a frame for each function that lay at an address. */
+static void split_result(const char *name, const char *path, struct profile_reader *reader,
+			 const struct code_lives *lives)
+{
+	char text[DIAGNOSE_CODE_SIZE];
+	struct split_frames split;
+	struct progress progress;
+	struct interrupt interrupt;
+	char *temporary = xalloc_printf("%s.splitting-%d", path, (int)getpid());
+	char *last_words = xalloc_printf("stopped; the result is whole, without new symbols: "
+					 "finish it with tbconvert finalize %s",
+					 name);
+	interrupt_begin(&interrupt);
+	interrupt_watch_with(&interrupt, last_words, remove_file, temporary);
+	progress_begin(&progress, "Telling generated code apart",
+		       profile_reader_sample_count(reader));
+	split_frames_begin(&split, reader, lives);
+	TBRW_U32 code = recover_copy(&split.copy, path, temporary, &progress);
+	split_frames_finish(&split);
+	progress_end(&progress);
+	interrupt_hold(&interrupt);
+	int error = code == VT_SUCCESS ? recover_move(temporary, path) : 0;
+	if (code != VT_SUCCESS || error) {
+		diagnose("cannot tell apart the functions that lay at %zu addresses of generated "
+			 "code one after the other: %s; each address has one name",
+			 code_lives_mixed_count(lives),
+			 error ? strerror(error) : diagnose_code(code, text));
+		unlink(temporary);
+	}
+	interrupt_release(&interrupt);
+	free(last_words);
+	free(temporary);
+}
+
+/* Opens a result whose frames stand for one function each, as far as is known. Returns 0, or the
+ * exit status. */
+static int open_split(const char *name, const char *path, struct profile_reader **reader,
+		      struct code_lives **lives)
+{
+	int status = arguments_open_result(path, name, reader);
+	if (status != 0)
+		return status;
+	*lives = code_lives_read(*reader);
+	if (code_lives_mixed_count(*lives) == 0 || !profile_reader_complete(*reader))
+		return 0;
+	split_result(name, path, *reader, *lives);
+	code_lives_destroy(*lives);
+	profile_reader_close(*reader);
+	status = arguments_open_result(path, name, reader);
+	if (status == 0)
+		*lives = code_lives_read(*reader);
+	return status;
+}
+
 /* name: for messages. */
 static int finalize_result(const char *name, const char *path,
 			   const struct finalize_options *options)
 {
 	struct profile_reader *reader;
+	struct code_lives *lives;
 	struct frame_symbols symbols;
 	struct progress progress;
 	struct interrupt interrupt;
-	int status = arguments_open_result(path, name, &reader);
+	int status = open_split(name, path, &reader, &lives);
 	if (status != 0)
 		return status;
 	char *last_words = xalloc_printf("stopped; the result is whole, without new symbols: "
@@ -152,7 +220,7 @@ static int finalize_result(const char *name, const char *path,
 					 name);
 	interrupt_watch(&interrupt, last_words);
 	progress_begin(&progress, "Reading symbols", profile_reader_frame_count(reader));
-	frame_symbols_collect(reader, options->debug_dir, &progress, &symbols);
+	frame_symbols_collect(reader, lives, options->debug_dir, &progress, &symbols);
 	progress_end(&progress);
 	interrupt_hold(&interrupt);
 	free(last_words);
@@ -164,6 +232,7 @@ static int finalize_result(const char *name, const char *path,
 	status = write_symbols(name, path, &symbols);
 	interrupt_release(&interrupt);
 	frame_symbols_finish(&symbols);
+	code_lives_destroy(lives);
 	profile_reader_close(reader);
 	if (status == EXIT_SUCCESS)
 		import_external_left(path, options->is_quiet);

@@ -7,7 +7,6 @@
 #include "tools/memory/xalloc.h"
 #include "tools/terminal/diagnose.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -66,18 +65,6 @@ static int check_abandoned(const struct file *result, struct whole *whole)
 	return EXIT_FAILURE;
 }
 
-/* Content reaches the disk before the name changes: a crash must leave one of the two files. */
-static int move_into_place(const char *temporary, const char *output)
-{
-	int fd = open(temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	int error = fd < 0 || fsync(fd) != 0 ? errno : 0;
-	if (fd >= 0)
-		close(fd);
-	if (!error && rename(temporary, output) != 0)
-		error = errno;
-	return error;
-}
-
 static int recover_result(struct profile_reader *reader, const struct file *result,
 			  const struct file *output)
 {
@@ -87,7 +74,7 @@ static int recover_result(struct profile_reader *reader, const struct file *resu
 	progress_begin(&progress, "Recovering", profile_reader_sample_count(reader));
 	TBRW_U32 code = recover_write(reader, result->path, temporary, &progress);
 	progress_end(&progress);
-	int error = code == VT_SUCCESS ? move_into_place(temporary, output->path) : 0;
+	int error = code == VT_SUCCESS ? recover_move(temporary, output->path) : 0;
 	if (code != VT_SUCCESS)
 		diagnose("cannot recover %s: %s; check the space on the disk of %s, or "
 			 "name a file elsewhere with -o",

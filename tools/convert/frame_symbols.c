@@ -4,6 +4,7 @@
 #include "profile/write/writer.h"
 #include "tools/convert/boot.h"
 #include "tools/convert/kept_symbols.h"
+#include "tools/generated/code_lives.h"
 #include "tools/memory/xalloc.h"
 #include "tools/modules/image_identity.h"
 #include "tools/names/cold_name.h"
@@ -57,6 +58,7 @@ static bool is_same_boot(const struct profile_reader *reader)
 /* Parts of a result to find its symbols by. */
 struct symbol_source {
 	const struct profile_reader *reader;
+	struct code_lives *lives;
 	const char *debug_path;
 	int64_t *dates; /* of all images */
 };
@@ -74,14 +76,41 @@ static int64_t start_of(const struct profile_reader *reader, uint32_t pid, const
 	return start;
 }
 
-static void resolve_by_map(const struct profile_reader *reader, const struct profile_image *image,
-			   struct symbol_address *addresses, size_t count,
-			   struct frame_symbols *symbols)
+/* Tells of the dumps that could not be read; false: the image has none. */
+static bool tell_of_dumps(const struct code_lives *lives, uint32_t image,
+			  struct frame_symbols *symbols)
 {
+	size_t count;
+	bool any = false;
+	const struct code_dump_file *files = code_lives_files(lives, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (files[i].image != image)
+			continue;
+		any = true;
+		if (files[i].status != PERF_MAP_READ)
+			add_miss(symbols, files[i].path,
+				 (struct frame_symbols_miss){.is_map = true,
+							     .is_dump = true,
+							     .map_status = files[i].status});
+	}
+	return any;
+}
+
+/* A dump knows when names were true, a map does not. */
+static void resolve_by_makers(const struct symbol_source *source, uint32_t index,
+			      struct symbol_address *addresses, size_t count,
+			      struct frame_symbols *symbols)
+{
+	const struct profile_reader *reader = source->reader;
+	const struct profile_image *image = profile_reader_image(reader, index);
 	const char *path = profile_reader_text(reader, image->path);
 	struct perf_map_process process = {image->owner_uid, start_of(reader, image->pid, path)};
-	enum perf_map_status status = resolve_generated(path, &process, addresses, count);
-	if (status != PERF_MAP_READ)
+	enum perf_map_status status = PERF_MAP_MISSING;
+	if (path[0])
+		status = resolve_generated(path, &process, addresses, count);
+	for (size_t i = 0; i < count; i++)
+		code_lives_resolve(source->lives, &addresses[i]);
+	if (!tell_of_dumps(source->lives, index, symbols) && path[0] && status != PERF_MAP_READ)
 		add_miss(symbols, path,
 			 (struct frame_symbols_miss){.is_map = true, .map_status = status});
 }
@@ -109,8 +138,7 @@ static void resolve_image(const struct symbol_source *source, uint32_t index,
 		name_by_module("[vdso]", addresses, count);
 		break;
 	case PROFILE_IMAGE_JIT:
-		if (path[0])
-			resolve_by_map(reader, image, addresses, count, symbols);
+		resolve_by_makers(source, index, addresses, count, symbols);
 		name_by_module("[jit]", addresses, count);
 		break;
 	case PROFILE_IMAGE_KERNEL:
@@ -177,12 +205,13 @@ static int compare_frames(const void *a, const void *b)
 	return compare_numbers(left->frame, right->frame);
 }
 
-void frame_symbols_collect(const struct profile_reader *reader, const char *debug_path,
-			   struct progress *progress, struct frame_symbols *symbols)
+void frame_symbols_collect(const struct profile_reader *reader, struct code_lives *lives,
+			   const char *debug_path, struct progress *progress,
+			   struct frame_symbols *symbols)
 {
 	size_t count = profile_reader_frame_count(reader);
 	struct placed *placed = place_frames(reader, count);
-	struct symbol_source source = {reader, debug_path, image_identity_dates(reader)};
+	struct symbol_source source = {reader, lives, debug_path, image_identity_dates(reader)};
 	*symbols = (struct frame_symbols){
 		.reader = reader,
 		.addresses = xalloc_zeroed(count, sizeof(*symbols->addresses)),

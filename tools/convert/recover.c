@@ -1,7 +1,10 @@
 #include "tools/convert/recover.h"
 
-#include "profile/copy.h"
 #include "tools/convert/recover_system.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
 
 /* Stands for the interval if the collector was killed before its first note. */
 #define DEFAULT_INTERVAL_NS 10000000u
@@ -62,7 +65,9 @@ static TBRW_U32 finish(const struct profile_copy *copy)
 {
 	const struct profile_reader *reader = copy->reader;
 	uint32_t clocks = profile_reader_clock_count(reader);
-	struct profile_run_end end = {.command_line = command_of(reader), .comment = "recovered"};
+	bool is_recovered = !profile_reader_complete(reader);
+	struct profile_run_end end = {.command_line = command_of(reader),
+				      .comment = is_recovered ? "recovered" : ""};
 	if (clocks > 0)
 		end.clock = *profile_reader_clock(reader, clocks - 1);
 	return profile_writer_finish(copy->writer, &end);
@@ -73,30 +78,50 @@ static void show_progress(uint64_t count, void *user)
 	progress_update(user, count);
 }
 
+TBRW_U32 recover_copy(struct profile_copy *copy, const char *source, const char *path,
+		      struct progress *progress)
+{
+	const char *added[PROFILE_EVENTS_MAX + 1] = {NULL};
+	struct profile_run run = describe_run(copy->reader, added);
+	copy->on_sample = show_progress;
+	copy->user = progress;
+	TBRW_U32 code = profile_writer_create(path, &run, &copy->writer);
+	if (code != VT_SUCCESS)
+		return code;
+	code = recover_system(source, copy->writer);
+	if (code == VT_SUCCESS)
+		code = profile_copy_all(copy);
+	if (code == VT_SUCCESS)
+		code = add_warning(copy);
+	if (code == VT_SUCCESS)
+		code = add_clocks(copy);
+	if (code == VT_SUCCESS)
+		code = finish(copy);
+	else
+		profile_writer_abandon(copy->writer);
+	if (code == VT_SUCCESS)
+		code = profile_copy_symbols(copy, path);
+	if (code == VT_SUCCESS)
+		code = profile_copy_external(copy, path);
+	profile_copy_finish(copy);
+	return code;
+}
+
 TBRW_U32 recover_write(struct profile_reader *reader, const char *source, const char *path,
 		       struct progress *progress)
 {
-	struct profile_copy copy = {.reader = reader, .on_sample = show_progress, .user = progress};
-	const char *added[PROFILE_EVENTS_MAX + 1] = {NULL};
-	struct profile_run run = describe_run(reader, added);
-	TBRW_U32 code = profile_writer_create(path, &run, &copy.writer);
-	if (code != VT_SUCCESS)
-		return code;
-	code = recover_system(source, copy.writer);
-	if (code == VT_SUCCESS)
-		code = profile_copy_all(&copy);
-	if (code == VT_SUCCESS)
-		code = add_warning(&copy);
-	if (code == VT_SUCCESS)
-		code = add_clocks(&copy);
-	if (code == VT_SUCCESS)
-		code = finish(&copy);
-	else
-		profile_writer_abandon(copy.writer);
-	if (code == VT_SUCCESS)
-		code = profile_copy_symbols(&copy, path);
-	if (code == VT_SUCCESS)
-		code = profile_copy_external(&copy, path);
-	profile_copy_finish(&copy);
-	return code;
+	struct profile_copy copy = {.reader = reader};
+	return recover_copy(&copy, source, path, progress);
+}
+
+int recover_move(const char *temporary, const char *output)
+{
+	/* Content reaches the disk before the name changes. */
+	int fd = open(temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int error = fd < 0 || fsync(fd) != 0 ? errno : 0;
+	if (fd >= 0)
+		close(fd);
+	if (!error && rename(temporary, output) != 0)
+		error = errno;
+	return error;
 }

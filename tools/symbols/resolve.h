@@ -45,6 +45,7 @@ enum perf_map_status {
 	PERF_MAP_OTHER_OWNER,   /* of another user than the process */
 	PERF_MAP_UNKNOWN_OWNER, /* nobody saw who owned the process */
 	PERF_MAP_OLDER,         /* left by an earlier process with the same id */
+	PERF_MAP_REPLACED,      /* a jitdump: not the file that the process mapped */
 };
 
 #define PERF_MAP_NO_OWNER UINT32_MAX

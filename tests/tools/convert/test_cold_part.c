@@ -4,6 +4,7 @@
 #include "tests/support/suite.h"
 #include "tools/convert/frame_symbols.h"
 #include "tools/functions/functions.h"
+#include "tools/generated/code_lives.h"
 #include <check.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -42,7 +43,9 @@ START_TEST(test_cold_part_counts_as_its_function)
 	unlink(path);
 	write_result(path);
 	ck_assert_uint_eq(profile_reader_open(path, &reader), VT_SUCCESS);
-	frame_symbols_collect(reader, NULL, &progress, &symbols);
+	struct code_lives *lives = code_lives_read(reader);
+	frame_symbols_collect(reader, lives, NULL, &progress, &symbols);
+	code_lives_destroy(lives);
 	ck_assert_uint_eq(frame_symbols_write(path, &symbols), VT_SUCCESS);
 	frame_symbols_finish(&symbols);
 	profile_reader_close(reader);

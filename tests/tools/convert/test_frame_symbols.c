@@ -5,6 +5,7 @@
 #include "tools/convert/frame_symbols.h"
 #include "tools/convert/kept_symbols.h"
 #include "tools/functions/functions.h"
+#include "tools/generated/code_lives.h"
 #include "tools/memory/xalloc.h"
 #include <check.h>
 #include <stdio.h>
@@ -111,7 +112,9 @@ START_TEST(test_finalize_changed_file)
 	write_mapped_result((uint64_t)(status.st_ctim.tv_sec + mapped[_i].started_s) * 1000000000,
 			    mapped[_i].load_ns, mapped[_i].flags);
 	struct profile_reader *reader = known_reader(path);
-	frame_symbols_collect(reader, NULL, &progress, &symbols);
+	struct code_lives *lives = code_lives_read(reader);
+	frame_symbols_collect(reader, lives, NULL, &progress, &symbols);
+	code_lives_destroy(lives);
 	profile_reader_close(reader);
 	ck_assert_uint_eq(symbols.miss_count, mapped[_i].is_taken ? 0 : 1);
 	if (!mapped[_i].is_taken)
@@ -224,7 +227,9 @@ START_TEST(test_finalize_loses_nothing)
 	struct profile_reader *reader = known_reader(path);
 	struct progress progress = {0};
 	struct frame_symbols symbols;
-	frame_symbols_collect(reader, NULL, &progress, &symbols);
+	struct code_lives *lives = code_lives_read(reader);
+	frame_symbols_collect(reader, lives, NULL, &progress, &symbols);
+	code_lives_destroy(lives);
 	ck_assert_uint_eq(symbols.miss_count, 1);
 	ck_assert_uint_eq(symbols.kept_count, 2);
 	ck_assert_uint_eq(frame_symbols_write(path, &symbols), VT_SUCCESS);
@@ -297,7 +302,9 @@ START_TEST(test_finalize_missing_files)
 	struct profile_reader *reader = known_reader(path);
 	struct progress progress = {0};
 	struct frame_symbols symbols;
-	frame_symbols_collect(reader, NULL, &progress, &symbols);
+	struct code_lives *lives = code_lives_read(reader);
+	frame_symbols_collect(reader, lives, NULL, &progress, &symbols);
+	code_lives_destroy(lives);
 	ck_assert_uint_ge(symbols.miss_count, 1);
 	ck_assert_str_eq(symbols.misses[0].path, "/opt/app/lib.so");
 	ck_assert_int_eq(symbols.misses[0].status, SYMBOL_FILE_MISSING);

@@ -1,7 +1,6 @@
 /* tbreport: shows a result. */
 #include "tools/cli/arguments.h"
 #include "tools/cli/output.h"
-#include "tools/cli/pager.h"
 #include "tools/code/report_code.h"
 #include "tools/diff/report_diff.h"
 #include "tools/memory/xalloc.h"
@@ -30,10 +29,9 @@ static const struct report reports[] = {
 	 .print = report_callers_print, .explain = report_explain_callers,
 	 .refuse = report_refuse_subject},
 	{"source", "lines of FUNCTION, or of a source FILE: self and total", 0,
-	 .print = report_source_print, .explain = report_explain_source,
-	 .refuse = report_refuse_source},
+	 .print = report_source_print, .refuse = report_refuse_source},
 	{"assembly", "instructions of FUNCTION: self and total", 0, .print = report_assembly_print,
-	 .explain = report_explain_callers, .refuse = report_refuse_subject},
+	 .refuse = report_refuse_subject},
 	{"threads", "threads by CPU time", TALLY_BY_THREAD, .print = report_threads_print},
 	{"modules", "modules by CPU time", 0, .print = report_modules_print},
 	{"utilization", "elapsed time by number of threads that ran or could run at once",
@@ -161,19 +159,17 @@ static TBRW_U32 run_report(const struct report *report, struct report_input *inp
 static int write_report(const struct report *report, struct report_input *input)
 {
 	struct output output;
-	struct pager pager;
 	int status = arguments_open_output(&output, input->options->output);
 	if (status != 0)
 		return status;
 	input->is_on_terminal = output.is_terminal;
 	unsigned width = input->options->width ? input->options->width : output_width(&output);
-	pager_begin(&pager, &output);
+	output_page(&output);
 	TBRW_U32 code = run_report(report, input, output.stream, width);
 	if (code == VT_SUCCESS)
 		status = arguments_finish_output(&output, input->options->output);
 	else
 		output_abandon(&output);
-	pager_end(&pager);
 	return code == VT_SUCCESS ? status : sampled_result_explain(input->path, code);
 }
 

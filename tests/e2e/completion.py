@@ -74,6 +74,8 @@ def main():
     check_words(['text', 'csv', 'json', 'vtune', 'html'], 'tbreport', '--format', '')
     check_words(['auto', 'bpf', 'observer'], 'tbcollect', '--wait-source', '')
     check_words(['att', 'intel'], 'tbreport', '--syntax', '')
+    check_words([], 'tbreport', '-o', 'n')
+    check_words([], 'tbreport', 'hotspots', 's')
   with s.section('names'):
     check_words(['source', 'summary'], 'tbreport', 's')
     check_words(['export', 'finalize', 'import', 'recover'], 'tbconvert', '')

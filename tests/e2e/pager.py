@@ -26,14 +26,17 @@ def on_terminal(result, *arguments, environment=None, keys=b'', interrupt=False,
   child = subprocess.Popen([s.tool('tbreport'), *arguments, result], stdin=follower, stdout=follower, stderr=follower,
                            start_new_session=True, env={**plain, 'TERM': 'xterm', **(environment or {})}, preexec_fn=own_terminal)
   os.close(follower)
-  if keys or interrupt:
-    time.sleep(1)
+  shown = b''
+  if keys:
+    while not shown.rstrip(b'\x1b[?1hKm ').endswith(b':') and select.select([leader], [], [], 60)[0]:
+      shown += os.read(leader, 65536)  # up to the prompt of less
+    check(child.poll() is None, 'less waits for keys', repr(shown[-60:]))
   if interrupt:
     os.write(leader, b'\x03')
     time.sleep(0.2)
+    check(child.poll() is None, 'Ctrl-C does not end it')
   if keys:
     os.write(leader, keys)
-  shown = b''
   while select.select([leader], [], [], s.HANGS_S)[0]:
     try:
       piece = os.read(leader, 65536)
@@ -58,7 +61,9 @@ def check_pagers(result):
   status, shown = on_terminal(result, 'top-down', '--call-stack-mode', 'all', environment={'PAGER': 'head -n 2'})
   check(status == 0 and 2 <= len(shown.splitlines()) <= 3, 'a pager that ends early is no failure', shown[:300])
   status, shown = on_terminal(result, 'hotspots', environment={'PAGER': '/nosuchpager'})
-  check('/nosuchpager' in shown, 'a pager that is not there is named', shown[:300])
+  check(status == 1 and '/nosuchpager' in shown, 'a pager that is not there is named, and a failure', f'{status} {shown[:300]}')
+  status, shown = on_terminal(result, 'hotspots', '--filter', 'function=nosuchfunction', environment={'PAGER': 'tr a-z A-Z'})
+  check(status == 0 and 'NO SUCH FUNCTION' in shown, 'messages come through the pager', shown[:300])
 
 
 def check_less(result):

@@ -261,7 +261,7 @@ END_TEST
 START_TEST(clocks_and_notes)
 {
 	struct profile_writer *writer = fixture_create();
-	struct profile_clock clock = {1, 2, 3, 4};
+	struct profile_clock clock = {1, 2, 3, 4, 5};
 
 	assert_success(profile_writer_add_clock(writer, &clock));
 	assert_success(profile_writer_add_note(writer, PROFILE_NOTE_SAMPLES_LOST, fixture_ms(4), 17,

@@ -1,5 +1,6 @@
 #include "tools/cli/output.h"
 
+#include "tools/cli/pager.h"
 #include "tools/memory/xalloc.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -288,9 +289,30 @@ static int close_stream(struct output *output)
 	return error;
 }
 
+void output_page(struct output *output)
+{
+	const char *command = output->is_terminal && !output->path ? pager_choose() : NULL;
+	if (!command)
+		return;
+	output->pager = xalloc_zeroed(1, sizeof(*output->pager));
+	pager_begin(output->pager, command);
+}
+
+/* Returns the errno value of a pager that was not there. */
+static int end_pager(struct output *output)
+{
+	int error = output->pager ? pager_end(output->pager) : 0;
+	free(output->pager);
+	output->pager = NULL;
+	return error;
+}
+
 int output_finish(struct output *output)
 {
 	int error = close_stream(output);
+	int pager_error = end_pager(output);
+	if (pager_error)
+		error = pager_error;
 	if (output->temporary) {
 		if (!error &&
 		    renameat(output->folder, output->temporary, output->folder, output->path) != 0)
@@ -305,6 +327,7 @@ int output_finish(struct output *output)
 void output_abandon(struct output *output)
 {
 	close_stream(output);
+	end_pager(output);
 	output_unlink(output);
 	release_output(output);
 }

@@ -17,6 +17,7 @@ struct output {
 	int folder;               /* directory of a file (O_PATH), whatever is renamed; -1: none */
 	char *path;               /* name in the folder, links followed; NULL: standard output */
 	char *temporary;          /* likewise; NULL: written in place (a device, a pipe) */
+	struct pager *pager;      /* NULL: none */
 	struct output_exit *exit; /* takes the temporary file away if the program ends before */
 	bool is_terminal;
 	struct terminal_filter filter; /* of a terminal */
@@ -32,8 +33,15 @@ const char *output_name(const char *path);
  * it. */
 int output_open(struct output *output, const char *path);
 
+/* Has standard output on a terminal go through a pager from now on, as git does: TBREPORT_PAGER,
+ * else PAGER, run by the shell, else less, where it is installed; with LESS=FRX and LV=-c, unless
+ * set: a text of one screen stays and less ends. An empty command or "cat" is no pager. Other
+ * outputs stay. The program ignores SIGINT from then on. Ask for output_width before. */
+void output_page(struct output *output);
+
 /* Flushes and, for a file, moves the new content into place. Returns 0 or the errno value of the
- * first failed write; EPIPE is no failure: the reader has seen enough. Closes the output in any
+ * first failed write, or of a pager that could not be started; EPIPE is no failure: the reader has
+ * seen enough. Waits for the pager. Closes the output in any
  * case. */
 int output_finish(struct output *output);
 

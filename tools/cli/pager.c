@@ -26,8 +26,7 @@ static bool is_installed(const char *name)
 	return is_found;
 }
 
-/* NULL: none. */
-static const char *choose_command(void)
+const char *pager_choose(void)
 {
 	const char *command = getenv("TBREPORT_PAGER");
 	if (!command)
@@ -52,6 +51,7 @@ static pid_t spawn(const char *command, int input)
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGINT);
 	sigaddset(&defaults, SIGPIPE);
+	sigaddset(&defaults, SIGXFSZ);
 	if (posix_spawn_file_actions_init(&actions) == 0 &&
 	    posix_spawnattr_init(&attributes) == 0) {
 		posix_spawnattr_setsigdefault(&attributes, &defaults);
@@ -66,29 +66,51 @@ static pid_t spawn(const char *command, int input)
 	return pid;
 }
 
-void pager_begin(struct pager *pager, struct output *output)
+/* What is written from now on goes to the pager: the text, and messages beside it. */
+static void redirect(struct pager *pager, int pipe)
+{
+	pager->message = -1;
+	if (isatty(STDERR_FILENO))
+		pager->message = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (pager->message >= 0)
+		dup2(pipe, STDERR_FILENO);
+	dup2(pipe, STDOUT_FILENO);
+}
+
+void pager_begin(struct pager *pager, const char *command)
 {
 	int ends[2];
-	const char *command = output->is_terminal && !output->path ? choose_command() : NULL;
-	*pager = (struct pager){0};
-	if (!command || pipe2(ends, O_CLOEXEC) != 0)
+	*pager = (struct pager){.message = -1};
+	if (pipe2(ends, O_CLOEXEC) != 0)
 		return;
 	setenv("LESS", "FRX", 0);
 	setenv("LV", "-c", 0);
 	pager->pid = spawn(command, ends[0]);
 	close(ends[0]);
-	/* Standard output is the pipe's only writer: its end is the text's. */
-	if (pager->pid > 0 && dup2(ends[1], STDOUT_FILENO) >= 0)
-		signal(SIGINT, SIG_IGN);
+	if (pager->pid > 0) {
+		redirect(pager, ends[1]);
+		signal(SIGINT, SIG_IGN); /* it is the pager's */
+	}
 	close(ends[1]);
 }
 
-void pager_end(struct pager *pager)
+int pager_end(struct pager *pager)
 {
+	int status = 0;
 	if (pager->pid <= 0)
-		return;
+		return 0;
+	/* The pipe's last writers: the text ends. */
 	close(STDOUT_FILENO);
-	while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
+	if (pager->message >= 0) {
+		dup2(pager->message, STDERR_FILENO);
+		close(pager->message);
+	}
+	while (waitpid(pager->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	pager->pid = 0;
+	/* As a shell tells (POSIX, Shell Command Language, 2.8.2). */
+	bool is_exit = WIFEXITED(status);
+	return is_exit && WEXITSTATUS(status) == 127   ? ENOENT
+	       : is_exit && WEXITSTATUS(status) == 126 ? EACCES
+						       : 0;
 }

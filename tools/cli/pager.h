@@ -1,24 +1,25 @@
 /*
- * A pager between an output and the terminal, as git starts one.
+ * A pager between standard output and the terminal, as git starts one.
  */
 #ifndef TOOLS_CLI_PAGER_H
 #define TOOLS_CLI_PAGER_H
 
-#include "tools/cli/output.h"
 #include <sys/types.h>
 
 struct pager {
-	pid_t pid; /* 0: none */
+	pid_t pid;   /* 0: none */
+	int message; /* where standard error was; -1: it is as it was */
 };
 
-/* Has standard output on a terminal go to the pager from now on: TBREPORT_PAGER, else PAGER, run by
- * the shell, else less, where it is installed; with LESS=FRX and LV=-c, unless set: a text of one
- * screen stays and less ends. An empty value or "cat" is no pager. Nothing is changed for other
- * outputs, and where the pager cannot be started. The program ignores SIGINT from then on: it is
- * for the pager. Ask for output_width before. */
-void pager_begin(struct pager *pager, struct output *output);
+/* Has standard output on a terminal go to the command from now on, run by the shell; standard error
+ * too, if it is a terminal. Nothing is changed where the shell cannot be started. */
+void pager_begin(struct pager *pager, const char *command);
 
-/* After the output is finished or abandoned: waits for the user to leave the pager. */
-void pager_end(struct pager *pager);
+/* Ends the text and waits for the user to leave the pager. Returns 0, or the errno value for a
+ * command that the shell did not find (ENOENT) or could not start (EACCES). */
+int pager_end(struct pager *pager);
+
+/* The command that the user wants, as output_page says (output.h); NULL: none. */
+const char *pager_choose(void);
 
 #endif

@@ -34,13 +34,16 @@ static void add_range(struct machine_code *code, const struct symbol_file *file,
 {
 	size_t available = 0;
 	const uint8_t *bytes = symbol_file_bytes(file, range->start, &available);
-	uint64_t size = range->size < MACHINE_CODE_MAX ? range->size : MACHINE_CODE_MAX;
+	uint64_t room = MACHINE_CODE_MAX - code->size;
+	uint64_t size = range->size < room ? range->size : room;
 	if (!bytes)
 		available = 0;
-	code->is_cut |= available < size || size < range->size;
+	/* Of a range of no size, nobody knows where its instructions begin. */
+	code->is_cut |= available < size || size < range->size || range->size == 0;
+	code->size += size;
 	if (available > 0)
 		disassembly_add(&code->code, bytes, size < available ? size : available,
-				range->start, gelf_getclass(file->elf) == ELFCLASS32, with_intel);
+				range->start, code->is_32bit, with_intel);
 }
 
 static void collect_addresses(struct machine_code *code)
@@ -56,17 +59,19 @@ static void collect_addresses(struct machine_code *code)
 	symbol_addresses_sort(code->addresses, code->address_count);
 }
 
-static bool is_x86(Elf *elf)
+/* x32 has 32-bit files and 64-bit code. */
+static void find_machine(struct machine_code *code, Elf *elf)
 {
 	GElf_Ehdr header;
-	return gelf_getehdr(elf, &header) &&
-	       (header.e_machine == EM_X86_64 || header.e_machine == EM_386);
+	bool is_known = gelf_getehdr(elf, &header) != NULL;
+	code->is_32bit = is_known && header.e_machine == EM_386;
+	code->is_other = !is_known || (header.e_machine != EM_X86_64 && !code->is_32bit);
 }
 
 static void read_code(struct machine_code *code, struct symbol_file *file,
 		      struct code_range *ranges, size_t count, bool with_intel)
 {
-	code->is_other = !is_x86(file->elf);
+	find_machine(code, file->elf);
 	if (code->is_other)
 		return;
 	resolve_code_ranges(file, ranges, count);

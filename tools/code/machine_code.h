@@ -8,7 +8,7 @@
 #include "tools/code/disassembly.h"
 #include "tools/symbols/resolve.h"
 
-/* Of one range; the code behind it is left out. */
+/* Of all ranges; what comes behind is left out. */
 #define MACHINE_CODE_MAX ((uint64_t)4 << 20)
 
 struct machine_code {
@@ -16,7 +16,9 @@ struct machine_code {
 	/* Of the instructions, and of the targets of their calls and jumps: sorted. */
 	struct symbol_address *addresses;
 	size_t address_count;
-	bool is_cut;   /* by MACHINE_CODE_MAX, or the file has no bytes there */
+	uint64_t size; /* bytes taken so far */
+	bool is_32bit;
+	bool is_cut;   /* by MACHINE_CODE_MAX, or the file does not tell all of it */
 	bool is_other; /* not x86's: no instructions */
 };
 

@@ -50,6 +50,11 @@ struct wanted_range {
 	struct code_range range;
 };
 
+struct source_file {
+	const char *name;
+	struct source_text text;
+};
+
 /* Everything of the functions asked for. */
 struct listing {
 	const struct report_input *input;
@@ -57,14 +62,16 @@ struct listing {
 	struct place_costs costs; /* by image and rva */
 	struct wanted_range *ranges;
 	struct index_map range_map;
-	struct index_texts files;  /* source files */
-	struct source_text *texts; /* of these */
-	size_t texts_read;         /* how many of them */
-	struct machine_code code;  /* of the present image */
+	struct index_texts files;    /* source files */
+	struct source_file *sources; /* of these */
+	size_t source_count;
+	struct machine_code code; /* of the present image */
 	struct jump_arrows arrows;
 	const char *module;
 	uint32_t image;
-	uint32_t next_cost; /* the first one without a row yet */
+	uint32_t next_cost;   /* the first one without a row yet */
+	const char *function; /* of the last row of data; NULL: none */
+	uint64_t function_start;
 	struct table table;
 	char **kept; /* texts of the table's rows */
 	size_t kept_count;
@@ -154,17 +161,22 @@ static void set_costs(const struct listing *listing, const struct place_cost *co
 	row[COLUMN_SAMPLES].number = cost->total.samples;
 }
 
-/* Addresses with time up to rva that no instruction holds. */
-static void add_loose_costs(struct listing *listing, uint64_t rva)
+/* An address with time that no instruction holds. */
+static void add_loose_cost(struct listing *listing, const struct place_cost *cost)
 {
-	for (; listing->next_cost < place_costs_count(&listing->costs); listing->next_cost++) {
-		const struct place_cost *cost = &listing->costs.costs[listing->next_cost];
-		if (cost->group != listing->image || cost->place >= rva)
-			break;
-		struct table_cell *row = add_row(listing, xalloc_text(""));
-		set_address(row, cost->place);
-		set_costs(listing, cost, row);
-	}
+	struct table_cell *row = add_row(listing, xalloc_text(""));
+	set_address(row, cost->place);
+	set_costs(listing, cost, row);
+}
+
+/* The next address with time in the present image; NULL: none. */
+static const struct place_cost *next_cost(const struct listing *listing)
+{
+	const struct place_cost *cost = &listing->costs.costs[listing->next_cost];
+	return listing->next_cost < place_costs_count(&listing->costs) &&
+			       cost->group == listing->image
+		       ? cost
+		       : NULL;
 }
 
 /* The time of an instruction: a caller's address lies inside its call. */
@@ -172,40 +184,44 @@ static bool take_costs(struct listing *listing, const struct instruction *instru
 		       struct place_cost *sum)
 {
 	uint32_t before = listing->next_cost;
-	for (; listing->next_cost < place_costs_count(&listing->costs); listing->next_cost++) {
-		const struct place_cost *cost = &listing->costs.costs[listing->next_cost];
-		if (cost->group != listing->image ||
-		    cost->place - instruction->rva >= instruction->size)
-			break;
+	const struct place_cost *cost;
+	while ((cost = next_cost(listing)) && cost->place - instruction->rva < instruction->size) {
 		draws_add_part(&sum->self, &cost->self);
 		draws_add_part(&sum->total, &cost->total);
+		listing->next_cost++;
 	}
 	return listing->next_cost > before;
 }
 
-static const struct source_text *find_source(struct listing *listing, const char *path)
+/* A source file, read when first seen. Valid until the next one is. */
+static const struct source_file *find_source(struct listing *listing, const char *path)
 {
 	uint32_t index = index_texts_enter(&listing->files, path);
-	if (index >= listing->texts_read) {
-		listing->texts =
-			xalloc_resize(listing->texts, (size_t)index + 1, sizeof(*listing->texts));
-		source_text_read(&listing->texts[index], path,
-				 listing->input->options->source_dirs);
-		listing->texts_read = (size_t)index + 1;
+	if (index >= listing->source_count) {
+		listing->sources = xalloc_resize(listing->sources, (size_t)index + 1,
+						 sizeof(*listing->sources));
+		struct source_file *source = &listing->sources[index];
+		source->name = listing->files.texts[index];
+		if (is_text(listing))
+			report_code_read(listing->input, source->name, &source->text);
+		else
+			source->text = (struct source_text){0};
+		listing->source_count = (size_t)index + 1;
 	}
-	return &listing->texts[index];
+	return &listing->sources[index];
 }
 
 static char *function_name(const struct symbol_entry *entry)
 {
-	return entry->name ? demangle_name(entry->name, DEMANGLE_SHORT)
-			   : xalloc_printf("func@0x%" PRIx64, entry->start);
+	if (!entry->name || entry->name[0] == '\0')
+		return xalloc_printf("func@0x%" PRIx64, entry->start);
+	return demangle_name(entry->name, DEMANGLE_SHORT);
 }
 
 /* The source line in front of its instructions. */
 static void add_source_row(struct listing *listing, const struct symbol_entry *place, size_t next)
 {
-	char *line = source_text_line(find_source(listing, place->file), place->line);
+	char *line = source_text_line(&find_source(listing, place->file)->text, place->line);
 	char *arrows = jump_arrows_draw_before(&listing->arrows, next);
 	add_row(listing, xalloc_printf("%s%s:%" PRIu32 "  %s", arrows, path_base_name(place->file),
 				       place->line, line + strspn(line, " ")));
@@ -220,7 +236,9 @@ static char *target_name(const struct listing *listing, const struct instruction
 	const struct symbol_address *to =
 		instruction->has_target ? machine_code_at(&listing->code, instruction->target)
 					: NULL;
-	if (!to || (at && to->function.start == at->function.start))
+	/* Between functions there is nothing to name. */
+	if (!to || (at && to->function.start == at->function.start) ||
+	    (!to->function.name && to->function.start == instruction->target))
 		return xalloc_text("");
 	uint64_t offset = instruction->target - to->function.start;
 	char *name = function_name(&to->function);
@@ -228,6 +246,22 @@ static char *target_name(const struct listing *listing, const struct instruction
 				: xalloc_printf(" <%s>", name);
 	free(name);
 	return text;
+}
+
+/* In text, rows of their own say it. */
+static void set_origin(struct listing *listing, struct symbol_address *at, struct table_cell *row)
+{
+	const struct symbol_entry *place = symbol_address_innermost(at);
+	if (is_text(listing))
+		return;
+	if (!listing->function || listing->function_start != at->function.start) {
+		listing->function = keep(listing, function_name(&at->function));
+		listing->function_start = at->function.start;
+	}
+	row[COLUMN_FUNCTION].text = listing->function;
+	row[COLUMN_FILE].text = place->file ? find_source(listing, place->file)->name : "";
+	row[COLUMN_LINE].number = place->line;
+	row[COLUMN_LINE].is_unknown = place->line == 0;
 }
 
 static void add_instruction(struct listing *listing, size_t index, struct symbol_address *at)
@@ -240,13 +274,8 @@ static void add_instruction(struct listing *listing, size_t index, struct symbol
 	struct table_cell *row =
 		add_row(listing, xalloc_printf("%s%s%s", arrows, instruction->text, target));
 	set_address(row, instruction->rva);
-	if (at) {
-		const struct symbol_entry *place = symbol_address_innermost(at);
-		row[COLUMN_FUNCTION].text = keep(listing, function_name(&at->function));
-		row[COLUMN_FILE].text = place->file;
-		row[COLUMN_LINE].number = place->line;
-		row[COLUMN_LINE].is_unknown = place->line == 0;
-	}
+	if (at)
+		set_origin(listing, at, row);
 	if (take_costs(listing, instruction, &sum))
 		set_costs(listing, &sum, row);
 	free(arrows);
@@ -273,17 +302,24 @@ static void add_headings(struct listing *listing, size_t index, struct symbol_ad
 static void add_code(struct listing *listing)
 {
 	const struct disassembly *code = &listing->code.code;
+	const struct place_cost *cost;
 	struct symbol_address *before = NULL;
 	for (size_t i = 0; i < code->count; i++) {
 		struct symbol_address *at =
 			machine_code_at(&listing->code, code->instructions[i].rva);
-		add_loose_costs(listing, code->instructions[i].rva);
+		while ((cost = next_cost(listing)) && cost->place < code->instructions[i].rva) {
+			add_loose_cost(listing, cost);
+			listing->next_cost++;
+		}
 		if (is_text(listing) && at)
 			add_headings(listing, i, before, at);
 		add_instruction(listing, i, at);
 		before = at;
 	}
-	add_loose_costs(listing, UINT64_MAX);
+	while ((cost = next_cost(listing))) {
+		add_loose_cost(listing, cost);
+		listing->next_cost++;
+	}
 }
 
 /* Why an image's instructions are not shown; its addresses are. */
@@ -340,6 +376,7 @@ static void add_image(struct listing *listing, const int64_t *dates)
 	jump_arrows_make(&listing->arrows, &listing->code.code, is_ascii);
 	add_code(listing);
 	jump_arrows_finish(&listing->arrows);
+	machine_code_finish(&listing->code);
 }
 
 static void collect(struct listing *listing, const struct report_input *input)
@@ -351,11 +388,11 @@ static void collect(struct listing *listing, const struct report_input *input)
 
 static void finish(struct listing *listing)
 {
-	for (size_t i = 0; i < listing->texts_read; i++)
-		source_text_finish(&listing->texts[i]);
+	for (size_t i = 0; i < listing->source_count; i++)
+		source_text_finish(&listing->sources[i].text);
 	for (size_t i = 0; i < listing->kept_count; i++)
 		free(listing->kept[i]);
-	free(listing->texts);
+	free(listing->sources);
 	free(listing->kept);
 	free(listing->ranges);
 	free(listing->is_subject);
@@ -370,6 +407,8 @@ TBRW_U32 report_assembly_print(const struct report_input *input, FILE *stream, u
 	struct listing listing;
 	int64_t *dates = image_identity_dates(input->reader);
 	collect(&listing, input);
+	if (place_costs_count(&listing.costs) == 0)
+		report_code_say_absent(input);
 	table_init(&listing.table, columns, COLUMN_COUNT);
 	while (listing.next_cost < place_costs_count(&listing.costs)) {
 		listing.image = listing.costs.costs[listing.next_cost].group;

@@ -5,6 +5,7 @@
 #ifndef TOOLS_CODE_REPORT_CODE_H
 #define TOOLS_CODE_REPORT_CODE_H
 
+#include "tools/code/source_text.h"
 #include "tools/report/report.h"
 
 /* Time of lines: Self of the stacks that end in them, Total of the stacks that have them. Lines are
@@ -13,11 +14,17 @@
 TBRW_U32 report_source_print(const struct report_input *input, FILE *stream, unsigned width);
 /* Why it cannot be made, for the caller to free; NULL: it can. */
 char *report_refuse_source(const struct report_input *input);
-/* Why it shows nothing, likewise. */
-char *report_explain_source(const struct report_input *input);
 
-/* Time of instructions, inlined code among them; likewise. The code is read from the module's file,
- * found again by its identity (tools/modules/image_identity.h). */
+/* Time of instructions, inlined code among them, in text with the source lines in between;
+ * likewise. The code is read from the module's file, found again by its identity
+ * (tools/modules/image_identity.h). */
 TBRW_U32 report_assembly_print(const struct report_input *input, FILE *stream, unsigned width);
+
+/* Within the room: reads a source file, with a message where that fails, or where the file was
+ * changed after the collection. */
+void report_code_read(const struct report_input *input, const char *path, struct source_text *text);
+/* Within the room: says that nothing is shown, unless the filter is the cause, which is said
+ * elsewhere (report_explain_miss). */
+void report_code_say_absent(const struct report_input *input);
 
 #endif

@@ -4,16 +4,12 @@
 #include "tools/code/source_text.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
-#include "tools/terminal/diagnose.h"
 #include "tools/terminal/terminal.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* Lines shown around each line with time. */
 #define CONTEXT 4u
-
-/* A file may be written later by so much than its program was built and begun to be collected. */
-#define CHANGED_SLACK_NS INT64_C(1000000000)
 
 enum {
 	COLUMN_SELF,
@@ -146,35 +142,14 @@ static void add_file(struct listing *listing, const struct source_text *text, ui
 	uint32_t last = 0;
 	for (uint32_t i = first; i < end; i++) {
 		uint32_t line = (uint32_t)listing->costs.costs[i].place;
-		if (line > 0)
+		/* Lines that the file lacks have no neighbours. */
+		if (line > 0 && line <= text->count)
 			add_between(listing, text, last, line);
 		add_costs(listing, text, &listing->costs.costs[i]);
 		last = line;
 	}
-	add_lines(listing, text, last + 1, last + 1 + CONTEXT);
-}
-
-static void say_unread(const char *path, int error)
-{
-	diagnose("%s: %s; its lines have no text: name a directory with --source-dir", path,
-		 strerror(error));
-}
-
-static void say_changed(const struct listing *listing, const struct source_text *text)
-{
-	int64_t start = (int64_t)profile_reader_start_date_ns(listing->input->reader);
-	if (start > 0 && text->changed_ns > start + CHANGED_SLACK_NS)
-		diagnose("%s: changed after the collection; lines may not be those that ran",
-			 text->path);
-}
-
-static void read_text(const struct listing *listing, struct source_text *text, const char *path)
-{
-	int error = source_text_read(text, path, listing->input->options->source_dirs);
-	if (error && path[0])
-		say_unread(path, error);
-	else
-		say_changed(listing, text);
+	if (last > 0 && last < text->count)
+		add_lines(listing, text, last + 1, last + 1 + CONTEXT);
 }
 
 static void print_rows(struct listing *listing, FILE *stream, unsigned width)
@@ -200,7 +175,7 @@ static void print_file(struct listing *listing, uint32_t first, uint32_t end, FI
 	const char *path = listing->files.texts[listing->costs.costs[first].group];
 	struct source_text text;
 	bool is_text = listing->input->options->format->id == TABLE_FORMAT_TEXT;
-	read_text(listing, &text, path);
+	report_code_read(listing->input, path, &text);
 	if (is_text) {
 		print_heading(text.path ? text.path : path, first == 0, stream);
 		table_init(&listing->table, columns, COLUMN_COUNT);
@@ -248,6 +223,8 @@ TBRW_U32 report_source_print(const struct report_input *input, FILE *stream, uns
 {
 	struct listing listing;
 	collect(&listing, input);
+	if (place_costs_count(&listing.costs) == 0)
+		report_code_say_absent(input);
 	print_files(&listing, stream, width);
 	finish(&listing);
 	return VT_SUCCESS;
@@ -271,24 +248,10 @@ char *report_refuse_source(const struct report_input *input)
 	if (!report_has_subject(input, is_subject))
 		problem = report_refuse_subject(input);
 	else if (!has_file(input, is_subject))
-		problem = xalloc_printf("source %s: its module has no debug information with "
-					"lines; compile with -g, or use tbreport assembly %s",
-					name, name);
+		problem = xalloc_printf("source %s: no source lines are known; they need debug "
+					"information (-g, or a package of it) when tbconvert "
+					"finalize runs; see tbreport assembly",
+					name);
 	free(is_subject);
-	return problem;
-}
-
-char *report_explain_source(const struct report_input *input)
-{
-	struct listing listing;
-	char *problem = report_explain_miss(input);
-	if (problem)
-		return problem;
-	collect(&listing, input);
-	if (place_costs_count(&listing.costs) == 0)
-		problem = xalloc_printf("source %s: on no stack as it is shown here; use "
-					"--call-stack-mode all, or no filter",
-					input->options->subject.conditions[0].value);
-	finish(&listing);
 	return problem;
 }

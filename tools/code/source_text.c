@@ -4,6 +4,7 @@
 #include "program/regular_file.h"
 #include "tools/memory/xalloc.h"
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,11 @@
 #include <unistd.h>
 
 #define TAB_WIDTH 8u
+
+/* Nobody reads further. */
+#define LINE_MAX_BYTES 4096
+
+#define PATH_PARTS_MAX 64u
 
 /* The status is of when it was opened: a file that grows is read up to there. */
 static int read_bytes(struct source_text *text, int fd, const struct stat *status, size_t *size)
@@ -61,7 +67,10 @@ static int read_file(struct source_text *text, const char *path)
 		return error;
 	}
 	text->path = xalloc_text(path);
-	text->changed_ns = (int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec;
+	/* Dates beyond what ns can tell are none. */
+	if (status.st_mtim.tv_sec >= 0 && status.st_mtim.tv_sec < INT64_MAX / 1000000000)
+		text->changed_ns =
+			(int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec;
 	find_lines(text, size);
 	return 0;
 }
@@ -70,7 +79,8 @@ static int read_file(struct source_text *text, const char *path)
 static bool read_below(struct source_text *text, const char *directory, const char *path)
 {
 	const char *end = path + strspn(path, "/");
-	while (*end) {
+	for (unsigned parts = 0; *end && parts < PATH_PARTS_MAX && strlen(end) < PATH_MAX;
+	     parts++) {
 		char *whole = xalloc_printf("%s/%s", directory, end);
 		int error = read_file(text, whole);
 		free(whole);
@@ -117,6 +127,8 @@ char *source_text_line(const struct source_text *text, uint32_t line)
 		return xalloc_text("");
 	const char *at = text->bytes + text->starts[line - 1];
 	const char *end = text->bytes + text->starts[line];
+	if (end - at > LINE_MAX_BYTES)
+		end = at + LINE_MAX_BYTES;
 	while (end > at && (end[-1] == '\n' || end[-1] == '\r'))
 		end--;
 	char *wide = expand_tabs(at, end);

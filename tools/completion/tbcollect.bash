@@ -42,7 +42,7 @@ _tbcollect() {
 	fi
 	if [[ -z $words && $word == -* ]]; then
 		words=$(_tbcollect_options <<<"$help")
-	elif [[ -z $words && ${command##*/} == tbreport && $before != --?* ]]; then
+	elif [[ -z $words && ${command##*/} == tbreport && $COMP_CWORD -eq 1 ]]; then
 		words=$(_tbcollect_section 'Reports:' <<<"$help")
 	elif [[ -z $words && ${command##*/} == tbconvert && $COMP_CWORD -eq 1 ]]; then
 		words=$(_tbcollect_section 'Commands:' <<<"$help")

@@ -45,7 +45,7 @@ function __tbcollect_words
     end
     if test (count $found) -eq 0; and string match -q -- '-*' $word
         set found (__tbcollect_help | grep -oE '(^|[ ,])--?[a-z][a-z-]*' | tr -d ' ,')
-    else if test (count $found) -eq 0; and test (basename $words[1]) = tbreport; and not string match -q -- '--?*' $before
+    else if test (count $found) -eq 0; and test (basename $words[1]) = tbreport; and test (count $words) -eq 1
         set found (__tbcollect_section Reports:)
     else if test (count $found) -eq 0; and test (basename $words[1]) = tbconvert; and test (count $words) -eq 1
         set found (__tbcollect_section Commands:)

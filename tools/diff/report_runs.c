@@ -1,6 +1,5 @@
 /* The report diff of more than two results, and how results are read for it. */
 #include "tools/cli/arguments.h"
-#include "tools/cli/pager.h"
 #include "tools/diff/matched.h"
 #include "tools/diff/report_diff.h"
 #include "tools/memory/xalloc.h"
@@ -150,20 +149,18 @@ static int add_run(struct matched *matched, size_t run, const struct report_opti
 static int print(const struct matched *matched, const struct report_options *options)
 {
 	struct output output;
-	struct pager pager;
 	bool is_slower = false;
 	size_t bases = options->base_count > 0 ? options->base_count : 1;
 	int status = arguments_open_output(&output, options->output);
 	if (status != 0)
 		return status;
 	unsigned width = options->width ? options->width : output_width(&output);
-	pager_begin(&pager, &output);
+	output_page(&output);
 	if (options->base_count == 0 && matched->run_count > 2)
 		report_runs_print(matched, options, output.stream, width);
 	else
 		is_slower = report_diff_print(matched, bases, options, output.stream, width);
 	status = arguments_finish_output(&output, options->output);
-	pager_end(&pager);
 	if (status == 0 && is_slower) {
 		diagnose("diff: slower by more than %g %% (--fail-above)",
 			 options->fail_above / 1e4);

@@ -222,6 +222,7 @@ static char *take_code_option(struct report_options *options, int option, const 
 		return NULL;
 	}
 	problem = suggest_choose("syntax", "syntax", syntaxes, value, &chosen);
+	options->has_syntax = true;
 	options->with_intel_syntax = chosen;
 	return problem;
 }
@@ -373,9 +374,13 @@ static char *check_code_options(struct report_options *options)
 	if (options->source_dirs && !is_one_of(options->report, with_source))
 		return xalloc_text("--source-dir: only source and assembly have it; use tbreport "
 				   "source FUNCTION");
-	if (options->with_intel_syntax && !is_one_of(options->report, with_syntax))
+	if (options->has_syntax && !is_one_of(options->report, with_syntax))
 		return xalloc_text("--syntax: only assembly has it; use tbreport assembly "
 				   "FUNCTION");
+	if (options->limit > 0 && is_one_of(options->report, with_source))
+		return xalloc_printf("--limit: %s has a row for each line of code; use "
+				     "--group-by source-line of tbreport hotspots",
+				     options->report);
 	if (is_one_of(options->report, with_syntax))
 		options->with_inlined = false;
 	return NULL;

@@ -58,6 +58,7 @@ struct report_options {
 	 * array is the options'. */
 	const char **source_dirs;
 	size_t source_dir_count;
+	bool has_syntax;
 	bool with_intel_syntax; /* --syntax intel: of the report assembly */
 	struct filter filter;
 };

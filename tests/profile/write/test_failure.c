@@ -32,7 +32,7 @@ static TBRW_U32 write_until_failure(struct profile_writer *writer)
 START_TEST(first_failure_is_final)
 {
 	struct profile_writer *writer = fixture_create();
-	struct profile_clock clock = {1, 1, 1, 1};
+	struct profile_clock clock = {1, 1, 1, 1, 1};
 	struct profile_process process = {.path = "/opt/app", .name = "app"};
 	struct profile_run_end end = {.clock = clock};
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE};

@@ -1,0 +1,40 @@
+#include "tools/code/report_code.h"
+
+#include "tools/terminal/diagnose.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A file may be written later by so much than its program was built and begun to be collected. */
+#define CHANGED_SLACK_NS INT64_C(1000000000)
+
+static void say_unread(const char *path, int error)
+{
+	const char *why = error == EFBIG     ? "larger than any source file"
+			  : error == ENOEXEC ? "empty, or no regular file"
+					     : strerror(error);
+	diagnose("%s: %s; its lines have no text: name a directory with --source-dir", path, why);
+}
+
+void report_code_read(const struct report_input *input, const char *path, struct source_text *text)
+{
+	int error = source_text_read(text, path, input->options->source_dirs);
+	uint64_t start = profile_reader_start_date_ns(input->reader);
+	if (error && path[0])
+		say_unread(path, error);
+	else if (!error && start > 0 && start <= INT64_MAX &&
+		 text->changed_ns - CHANGED_SLACK_NS > (int64_t)start)
+		diagnose("%s: changed after the collection; lines may not be those that ran",
+			 text->path);
+}
+
+void report_code_say_absent(const struct report_input *input)
+{
+	char *miss = report_explain_miss(input);
+	if (!miss)
+		diagnose("%s %s: no code of it is on a stack as it is shown here; use "
+			 "--call-stack-mode "
+			 "all, or no filter",
+			 input->options->report, input->options->subject.conditions[0].value);
+	free(miss);
+}

@@ -22,8 +22,8 @@ EDITS = {
     'tools/collection/skip_reason.c': [('\t[PROFILE_SKIP_RED_ZONE] =\n', '''	[PROFILE_SKIP_MADE_UP] = {.key = "made_up", .words = "a reason made up", .advice = "{share} %: none",
 		.column = {"Made Up", "skipped_made_up", TABLE_COUNT, TABLE_ALL}},
 ''')],
-    'tools/report/report_groups.c': [('\t/* Empty without states: sampling alone does not see waits. */\n',
-                                      '\t{VALUE_SAMPLES, BY_ANY, {"Made Up", "made_up", TABLE_COUNT, TABLE_DATA}},\n')],
+    'tools/groups/grouping_columns.c': [('\t/* Empty without states: sampling alone does not see waits. */\n',
+                                      '\t{GROUPING_SAMPLES, BY_ANY, {"Made Up", "made_up", TABLE_COUNT, TABLE_DATA}},\n')],
 }
 
 # What an edited header says anew: files without the name, in them or in what they include, stay as they are.

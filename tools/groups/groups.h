@@ -1,14 +1,16 @@
 /*
  * CPU time and samples under labels: the rows of a report.
  */
-#ifndef TOOLS_REPORT_GROUPS_H
-#define TOOLS_REPORT_GROUPS_H
+#ifndef TOOLS_GROUPS_GROUPS_H
+#define TOOLS_GROUPS_GROUPS_H
 
 #include "tools/memory/index_map.h"
 #include "tools/samples/draws.h"
-#include "tools/states/concurrency.h"
 #include <stddef.h>
 #include <stdint.h>
+
+/* Of enum concurrency_class (tools/states/concurrency.h). */
+#define GROUPS_CLASS_COUNT 5u
 
 struct group {
 	const char *label; /* borrowed */
@@ -17,7 +19,7 @@ struct group {
 	uint32_t added; /* number of additions */
 	uint32_t index; /* the caller's, of the first addition */
 	/* Parts of the sum by enum concurrency_class; the last one: of no known moment. */
-	uint64_t class_ns[CONCURRENCY_CLASS_COUNT + 1];
+	uint64_t class_ns[GROUPS_CLASS_COUNT + 1];
 };
 
 struct groups { /* all zero: empty */
@@ -25,7 +27,7 @@ struct groups { /* all zero: empty */
 	size_t count;
 	struct index_map map;
 	/* By groups_sum_classes: of all groups, the times of known moments. */
-	uint64_t class_ns[CONCURRENCY_CLASS_COUNT];
+	uint64_t class_ns[GROUPS_CLASS_COUNT];
 	uint64_t known_ns;
 };
 

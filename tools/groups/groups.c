@@ -1,9 +1,12 @@
-#include "tools/report/groups.h"
+#include "tools/groups/groups.h"
 
 #include "containers/compare.h"
 #include "containers/scale.h"
+#include "tools/states/concurrency.h"
 #include <stdlib.h>
 #include <string.h>
+
+_Static_assert(GROUPS_CLASS_COUNT == CONCURRENCY_CLASS_COUNT, "all of them");
 
 static bool is_group(const void *item, const void *wanted)
 {
@@ -57,7 +60,7 @@ void groups_sum_by_label(struct groups *groups)
 	for (size_t i = 0; i < groups->count; i++) {
 		struct group *sum = groups_add(&sums, groups->groups[i].label, 0, (uint32_t)i,
 					       &groups->groups[i].sum);
-		for (size_t use = 0; use <= CONCURRENCY_CLASS_COUNT; use++)
+		for (size_t use = 0; use <= GROUPS_CLASS_COUNT; use++)
 			sum->class_ns[use] += groups->groups[i].class_ns[use];
 	}
 	for (size_t i = 0; i < sums.count; i++)
@@ -69,16 +72,16 @@ void groups_sum_by_label(struct groups *groups)
 void groups_sum_classes(struct groups *groups)
 {
 	for (size_t i = 0; i < groups->count; i++) {
-		for (size_t use = 0; use < CONCURRENCY_CLASS_COUNT; use++)
+		for (size_t use = 0; use < GROUPS_CLASS_COUNT; use++)
 			groups->class_ns[use] += groups->groups[i].class_ns[use];
 	}
-	for (size_t use = 0; use < CONCURRENCY_CLASS_COUNT; use++)
+	for (size_t use = 0; use < GROUPS_CLASS_COUNT; use++)
 		groups->known_ns += groups->class_ns[use];
 }
 
 uint64_t groups_of_class(const struct groups *groups, const struct group *group, size_t use)
 {
-	uint64_t unknown_ns = group->class_ns[CONCURRENCY_CLASS_COUNT];
+	uint64_t unknown_ns = group->class_ns[GROUPS_CLASS_COUNT];
 	uint64_t before_ns = 0;
 	uint64_t rest;
 	if (groups->known_ns == 0)

@@ -104,6 +104,7 @@ static void print_help(void)
 	puts("|html\n"
 	     "                         html: one page of all reports, for a browser; with -o\n"
 	     "  --limit N              only the N heaviest rows\n"
+	     "  --sort COLUMN[:asc|:desc]    rows by this column: CPU Time, Function:asc\n"
 	     "  --min-percent N        only rows with that share of the CPU time, or more\n"
 	     "                         (default: 0.1 in call trees on a terminal, else 0);\n"
 	     "                         not for summary, quality, tasks, counters, utilization,\n"
@@ -164,13 +165,22 @@ static int write_report(const struct report *report, struct report_input *input)
 		return status;
 	input->is_on_terminal = output.is_terminal;
 	unsigned width = input->options->width ? input->options->width : output_width(&output);
+	char *problem = NULL;
+	input->problem = &problem;
 	output_page(&output);
 	TBRW_U32 code = run_report(report, input, output.stream, width);
-	if (code == VT_SUCCESS)
+	if (code == VT_SUCCESS && !problem)
 		status = arguments_finish_output(&output, input->options->output);
 	else
 		output_abandon(&output);
-	return code == VT_SUCCESS ? status : sampled_result_explain(input->path, code);
+	if (code != VT_SUCCESS) {
+		status = sampled_result_explain(input->path, code);
+	} else if (problem) {
+		diagnose("%s", problem);
+		status = EXIT_USAGE;
+	}
+	free(problem);
+	return status;
 }
 
 /* Returns 0, or the exit status after a message. */

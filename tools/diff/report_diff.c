@@ -3,6 +3,7 @@
 #include "tools/diff/comparison.h"
 #include "tools/diff/matched.h"
 #include "tools/memory/xalloc.h"
+#include "tools/report/report.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,7 +170,8 @@ static void print_head(const struct comparison *comparison, size_t base_runs, si
 }
 
 bool report_diff_print(const struct matched *matched, size_t base_runs,
-		       const struct report_options *options, FILE *stream, unsigned width)
+		       const struct report_options *options, FILE *stream, unsigned width,
+		       char **problem)
 {
 	struct table table;
 	struct table_column columns[COLUMN_COUNT];
@@ -201,9 +203,11 @@ bool report_diff_print(const struct matched *matched, size_t base_runs,
 		row[COLUMN_MODULE].text = matched_text(matched, matched->rows[order[i]].module);
 		row[COLUMN_FULL].text = matched_text(matched, matched->rows[order[i]].full);
 	}
-	if (options->format->id == TABLE_FORMAT_TEXT)
+	*problem = report_sort_table(options, &table, 1);
+	if (!*problem && options->format->id == TABLE_FORMAT_TEXT)
 		print_head(&comparison, base_runs, matched->run_count - base_runs, stream);
-	options->format->print(&table, stream, width);
+	if (!*problem)
+		options->format->print(&table, stream, width);
 	for (uint32_t i = 0; i < count; i++)
 		free(names[i]);
 	free(names);

@@ -3,6 +3,7 @@
 #include "tools/diff/matched.h"
 #include "tools/diff/report_diff.h"
 #include "tools/memory/xalloc.h"
+#include "tools/report/report.h"
 #include "tools/stacks/sampled_result.h"
 #include "tools/terminal/diagnose.h"
 #include "tools/text/path.h"
@@ -58,7 +59,7 @@ static void add_times(const struct matched *matched, const struct draws_part *pa
 }
 
 void report_runs_print(const struct matched *matched, const struct report_options *options,
-		       FILE *stream, unsigned width)
+		       FILE *stream, unsigned width, char **problem)
 {
 	uint32_t count = matched_count(matched);
 	char **texts = xalloc_zeroed(2 * matched->run_count, sizeof(*texts));
@@ -83,7 +84,9 @@ void report_runs_print(const struct matched *matched, const struct report_option
 		row[matched->run_count + 1].text =
 			matched_text(matched, matched->rows[order[i]].module);
 	}
-	options->format->print(&table, stream, width);
+	*problem = report_sort_table(options, &table, 1);
+	if (!*problem)
+		options->format->print(&table, stream, width);
 	table_finish(&table);
 	for (size_t i = 0; i < 2 * matched->run_count; i++)
 		free(texts[i]);
@@ -150,6 +153,7 @@ static int print(const struct matched *matched, const struct report_options *opt
 {
 	struct output output;
 	bool is_slower = false;
+	char *problem = NULL;
 	size_t bases = options->base_count > 0 ? options->base_count : 1;
 	int status = arguments_open_output(&output, options->output);
 	if (status != 0)
@@ -157,10 +161,19 @@ static int print(const struct matched *matched, const struct report_options *opt
 	unsigned width = options->width ? options->width : output_width(&output);
 	output_page(&output);
 	if (options->base_count == 0 && matched->run_count > 2)
-		report_runs_print(matched, options, output.stream, width);
+		report_runs_print(matched, options, output.stream, width, &problem);
 	else
-		is_slower = report_diff_print(matched, bases, options, output.stream, width);
-	status = arguments_finish_output(&output, options->output);
+		is_slower =
+			report_diff_print(matched, bases, options, output.stream, width, &problem);
+	if (problem)
+		output_abandon(&output);
+	else
+		status = arguments_finish_output(&output, options->output);
+	if (problem) {
+		diagnose("%s", problem);
+		status = EXIT_USAGE;
+	}
+	free(problem);
 	if (status == 0 && is_slower) {
 		diagnose("diff: slower by more than %g %% (--fail-above)",
 			 options->fail_above / 1e4);

@@ -19,6 +19,9 @@ struct report_input {
 	const uint32_t *rank; /* place of each function in order of names */
 	struct tally tally;   /* as report.tally_by asks for, and the options' filter */
 	bool is_on_terminal;
+	/* Where a report says that the options do not fit it (report_sort_table); NULL as long as
+	 * they do. The text is for whoever set the input up. Nothing is printed then. */
+	char **problem;
 };
 
 struct report {
@@ -100,10 +103,20 @@ uint32_t report_target(const struct report_input *input);
 void report_print_table(const struct report_input *input, struct table *table,
 			uint64_t default_least, FILE *stream, unsigned width);
 
-/* Prints a table in a format. In a result whose samples are of an event that is no clock, the
- * columns of CPU time are of numbers of it, under its name. */
+/* Sorts a table as the options say, all rows but the first `fixed` ones, and keeps as many as the
+ * options' sort has. Returns NULL, or the problem's text for the caller to free. */
+char *report_sort_table(const struct report_options *options, struct table *table, size_t fixed);
+
+/* The column of the table that the options sort by; SIZE_MAX: none. */
+size_t report_sort_column(const struct report_input *input, struct table *table);
+
+/* Sorts and prints a table in a format. In a result whose samples are of an event that is no clock,
+ * the columns of CPU time are of numbers of it, under its name. */
 void report_print_as(const struct report_input *input, struct table *table,
 		     const struct table_format *format, FILE *stream, unsigned width);
+
+/* Whether the report ended with a problem. */
+bool report_has_problem(const struct report_input *input);
 
 /* As text, `limit` rows (0: all): the functions with the most CPU time of their own; the programs
  * with the most in all, with a heading, if there are several and the filter is not about

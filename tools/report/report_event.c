@@ -31,30 +31,62 @@ static void name_share(struct table_column *column)
 	column->key = "event_share";
 }
 
+/* The table's columns under the names of the event, until end_names. */
+struct names {
+	const struct table_column *before;
+	struct table_column *columns; /* NULL: CPU time keeps its own */
+	char **texts;
+	size_t count;
+};
+
+static struct names begin_names(const struct report_input *input, struct table *table)
+{
+	struct names names = {.before = table->columns, .count = table->column_count};
+	const char *event = profile_reader_counted_event(input->reader);
+	if (!event)
+		return names;
+	names.columns = xalloc_zeroed(names.count, sizeof(*names.columns));
+	names.texts = xalloc_zeroed(2 * names.count, sizeof(*names.texts));
+	memcpy(names.columns, names.before, names.count * sizeof(*names.columns));
+	for (size_t i = 0; i < names.count; i++) {
+		struct table_column *column = &names.columns[i];
+		if (strncmp(column->title, TIME_TITLE, strlen(TIME_TITLE)) == 0)
+			name_count(column, event, &names.texts[2 * i]);
+		else if (strcmp(column->key, SHARE_KEY) == 0)
+			name_share(column);
+	}
+	table->columns = names.columns;
+	return names;
+}
+
+static void end_names(struct names *names, struct table *table)
+{
+	table->columns = names->before;
+	for (size_t i = 0; names->texts && i < 2 * names->count; i++)
+		free(names->texts[i]);
+	free(names->texts);
+	free(names->columns);
+}
+
 void report_print_as(const struct report_input *input, struct table *table,
 		     const struct table_format *format, FILE *stream, unsigned width)
 {
-	const struct table_column *before = table->columns;
-	const char *event = profile_reader_counted_event(input->reader);
-	size_t count = table->column_count;
-	if (!event) {
+	struct names names = begin_names(input, table);
+	char *problem = report_sort_table(input->options, table, 0);
+	if (!problem)
 		format->print(table, stream, width);
-		return;
-	}
-	struct table_column *columns = xalloc_zeroed(count, sizeof(*columns));
-	char **texts = xalloc_zeroed(2 * count, sizeof(*texts));
-	memcpy(columns, before, count * sizeof(*columns));
-	for (size_t i = 0; i < count; i++) {
-		if (strncmp(columns[i].title, TIME_TITLE, strlen(TIME_TITLE)) == 0)
-			name_count(&columns[i], event, &texts[2 * i]);
-		else if (strcmp(columns[i].key, SHARE_KEY) == 0)
-			name_share(&columns[i]);
-	}
-	table->columns = columns;
-	format->print(table, stream, width);
-	table->columns = before;
-	for (size_t i = 0; i < 2 * count; i++)
-		free(texts[i]);
-	free(texts);
-	free(columns);
+	if (problem && input->problem && !*input->problem)
+		*input->problem = problem;
+	else
+		free(problem);
+	end_names(&names, table);
+}
+
+size_t report_sort_column(const struct report_input *input, struct table *table)
+{
+	const char *name = input->options->sort.column;
+	struct names names = begin_names(input, table);
+	size_t column = name ? table_find_column(table, name) : SIZE_MAX;
+	end_names(&names, table);
+	return column;
 }

@@ -10,6 +10,7 @@
 enum {
 	OPTION_FORMAT = 256,
 	OPTION_LIMIT,
+	OPTION_SORT,
 	OPTION_WIDTH,
 	OPTION_MIN_PERCENT,
 	OPTION_BASE,
@@ -35,6 +36,7 @@ enum {
 static const struct option long_options[] = {
 	{"format", required_argument, NULL, OPTION_FORMAT},
 	{"limit", required_argument, NULL, OPTION_LIMIT},
+	{"sort", required_argument, NULL, OPTION_SORT},
 	{"width", required_argument, NULL, OPTION_WIDTH},
 	{"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
 	{"base", required_argument, NULL, OPTION_BASE},
@@ -227,6 +229,20 @@ static char *take_code_option(struct report_options *options, int option, const 
 	return problem;
 }
 
+/* "COLUMN", "COLUMN:asc" or "COLUMN:desc": titles have colons too. */
+static char *take_sort(struct report_sort *sort, const char *value)
+{
+	const char *colon = strrchr(value, ':');
+	sort->is_ascending = colon && strcmp(colon, ":asc") == 0;
+	sort->is_directed = sort->is_ascending || (colon && strcmp(colon, ":desc") == 0);
+	free(sort->column);
+	sort->column = sort->is_directed ? xalloc_text_of(value, (size_t)(colon - value))
+					 : xalloc_text(value);
+	return sort->column[0] ? NULL
+			       : xalloc_text("--sort: no column; use e.g. \"CPU Time\" or "
+					     "Function:asc");
+}
+
 /* Takes an option's value. Returns NULL, or the problem's text. */
 static char *take_option(struct report_options *options, int option, const char *value)
 {
@@ -240,6 +256,8 @@ static char *take_option(struct report_options *options, int option, const char 
 			       ? NULL
 			       : xalloc_printf("--limit %s: not a number of rows; use 1 or more",
 					       value);
+	case OPTION_SORT:
+		return take_sort(&options->sort, value);
 	case OPTION_WIDTH:
 		return parse_count(value, &options->width)
 			       ? NULL
@@ -386,6 +404,25 @@ static char *check_code_options(struct report_options *options)
 	return NULL;
 }
 
+/* Reports in an order of their own, or of several tables, have no --sort. Of trees the heaviest
+ * rows are shown, in whatever order; of other tables the first ones of the order. */
+static char *check_sort(struct report_options *options)
+{
+	static const char *const without[] = {"summary", "quality",  "utilization", "timeline",
+					      "source",  "assembly", NULL};
+	static const char *const trees[] = {"top-down", "bottom-up", "wall", NULL};
+	if (!options->sort.column)
+		return NULL;
+	if (is_one_of(options->report, without))
+		return xalloc_printf("--sort: %s has an order of its own; use another report",
+				     options->report ? options->report : "summary");
+	if (is_one_of(options->report, trees) || options->with_stacks)
+		return NULL;
+	options->sort.limit = options->limit;
+	options->limit = 0;
+	return NULL;
+}
+
 /* The options of take_states_option, each for some reports. */
 static char *check_states_options(const struct report_options *options)
 {
@@ -488,6 +525,8 @@ static char *take_arguments(struct report_options *options, int argc, char **arg
 	problem = check_states_options(options);
 	if (!problem)
 		problem = check_code_options(options);
+	if (!problem)
+		problem = check_sort(options);
 	return problem ? problem : check_group(options);
 }
 
@@ -525,6 +564,8 @@ void report_options_finish(struct report_options *options)
 {
 	filter_finish(&options->filter);
 	filter_finish(&options->subject);
+	free(options->sort.column);
+	options->sort.column = NULL;
 	free(options->runs);
 	free(options->source_dirs);
 	options->runs = NULL;

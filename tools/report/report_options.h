@@ -24,6 +24,15 @@ enum report_group {
 	REPORT_GROUP_COUNT
 };
 
+/* --sort: rows of a table in the order of a column (tools/table/table.h). */
+struct report_sort {
+	char *column;     /* name; NULL: as the report has them */
+	bool is_directed; /* else numbers have the most first, texts the first letter */
+	bool is_ascending;
+	uint32_t limit; /* of the sorted rows, for tables that are no trees; the report makes
+			   all rows then. 0: all */
+};
+
 struct report_options {
 	const char *report;    /* name, NULL: none given */
 	struct filter subject; /* one condition: the FUNCTION of a report about one; else none */
@@ -45,7 +54,8 @@ struct report_options {
 	bool with_inlined;
 	bool with_stacks; /* of waits */
 	uint32_t limit;   /* rows; 0: all */
-	uint32_t width;   /* columns of text; 0: not given */
+	struct report_sort sort;
+	uint32_t width; /* columns of text; 0: not given */
 	bool has_least_share;
 	uint32_t least_share; /* of the CPU time, of the rows shown; parts of 10^6 */
 	bool has_threshold;

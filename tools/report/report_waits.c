@@ -470,7 +470,7 @@ TBRW_U32 report_waits_print(const struct report_input *input, FILE *stream, unsi
 		print_stacks(&report, stream, width);
 	else
 		print_rows(&report, stream, width);
-	if (input->options->format->id == TABLE_FORMAT_TEXT)
+	if (input->options->format->id == TABLE_FORMAT_TEXT && !report_has_problem(input))
 		print_account(&report, stream);
 	call_path_finish(&report.path);
 	wait_rows_finish(&report.rows);

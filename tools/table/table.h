@@ -80,6 +80,18 @@ const struct table_cell *table_row(const struct table *table, size_t row);
  * of 10^6). Returns how many. */
 size_t table_drop_below(struct table *table, uint64_t least);
 
+/* The column of that title or key, in letters of either case, with spaces, '-' and '_' alike, a key
+ * also without its unit _s. SIZE_MAX: none. */
+size_t table_find_column(const struct table *table, const char *name);
+
+/* The titles of the columns for anybody, each once, NULL behind the last; for the caller to free,
+ * the texts are the columns'. */
+const char **table_titles(const struct table *table);
+
+/* Sorts the rows behind the first `fixed` ones by a column; of a tree (TABLE_TREE) those below one
+ * parent. Unknown cells and empty texts come last, equal rows stay in their order. */
+void table_sort(struct table *table, size_t fixed, size_t column, bool is_ascending);
+
 /* A number's text in data formats; "" for an unknown one. */
 #define TABLE_NUMBER_SIZE 40u
 void table_number(enum table_kind kind, const struct table_cell *cell,

@@ -21,7 +21,7 @@ static const struct report reports[] = {
 	{"summary", "times, samples, stacks, top hotspots, cost, platform", TALLY_BY_REASON,
 	 .print = report_summary_print},
 	{"hotspots", "functions by their own CPU time", TALLY_BY_RUNNING,
-	 .print = report_hotspots_print},
+	 .print = report_hotspots_print, .refuse = report_refuse_hotspots},
 	{"top-down", "call tree from the root", 0, .print = report_top_down_print},
 	{"bottom-up", "functions by their own CPU time, with their callers", 0,
 	 .print = report_bottom_up_print},
@@ -123,7 +123,8 @@ static void print_help(void)
 	     "                         only those that user code calls directly)\n"
 	     "  --inline on|off        inlined functions on their own (default) or as their "
 	     "callers\n"
-	     "  --group-by function|module|process|pid|thread|source-file    for hotspots;\n"
+	     "  --group-by function|module|process|pid|thread|source-file|source-line|\n"
+	     "             call-site|task                                    for hotspots;\n"
 	     "             object|function|thread|waker|type                 for waits;\n"
 	     "             function|module|thread|stack                      for diff\n"
 	     "  --event NAME           samples of this event, where the result has several\n"

@@ -153,7 +153,7 @@ ROOMS = {
         'table': 'memory terminal csv',
         'waits': 'memory text functions samples states',
         'report': 'memory text functions intervals samples states stacks table waits',
-        'groups': 'memory text functions samples states stacks table report',
+        'groups': 'memory text functions intervals samples states stacks table report',
         'code': 'memory text terminal names debuginfo symbols modules functions samples stacks table report',
         'diff': 'memory text terminal cli names functions samples stacks table report',
         'collection': 'memory states samples table report',

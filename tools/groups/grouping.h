@@ -24,6 +24,9 @@ enum grouping_value {
 	GROUPING_SHARE,
 	GROUPING_ERROR,
 	GROUPING_WAIT,
+	GROUPING_TOTAL,
+	GROUPING_CALLER,
+	GROUPING_FUNCTION,
 	GROUPING_SAMPLES,
 	GROUPING_PROCESSES,
 	GROUPING_COMMAND,
@@ -43,7 +46,7 @@ enum grouping_value {
 };
 
 /* The most that rows may have. */
-#define GROUPING_COLUMNS_MAX 40u
+#define GROUPING_COLUMNS_MAX 48u
 
 /* Marks the group id of a thread without a record in the result; pid and tid are the bits below. */
 #define GROUPING_NO_RECORD (UINT64_C(1) << 63)
@@ -54,10 +57,24 @@ enum grouping_value {
 
 struct thread_states;
 
+/* Of rows by line and by call site. */
+struct grouping_site {
+	const char *file;  /* "": not known */
+	uint32_t line;     /* in the file; 0: not known */
+	uint32_t dso;      /* of rows by line: of code without a line; else 0 */
+	uint32_t caller;   /* function, PROFILE_NONE: none; 0 of rows by line */
+	uint32_t function; /* called here; of rows by line 0, or a FUNCTION_... without a line */
+};
+
 struct grouping {
 	const struct report_input *input;
-	unsigned rows; /* enum report_group, or enum grouping_rows */
+	unsigned rows;    /* enum report_group, or enum grouping_rows */
+	bool with_totals; /* time of all stacks with the row's code, where rows are code or tasks */
 	struct groups groups;
+	uint32_t *group_of_function; /* plus 1; 0: not met. NULL: of other rows */
+	struct grouping_site *sites; /* a group's id is its site */
+	struct index_map site_map;
+	char **labels;                      /* of the groups with sites */
 	const char **commands;              /* of the processes, for rows by pid */
 	const struct thread_states *states; /* of the rows GROUPING_LIVES; NULL: there are none */
 	uint32_t target;                    /* thousandths of a CPU */
@@ -66,10 +83,11 @@ struct grouping {
 	enum grouping_value values[GROUPING_COLUMNS_MAX]; /* of the columns */
 };
 
-/* Makes the table. limit: of the rows; 0: all. states: of rows by GROUPING_LIVES; NULL: there are
- * none. The input, and the states, must outlive it. */
-void grouping_make(struct grouping *grouping, const struct report_input *input, unsigned rows,
-		   const struct thread_states *states, uint32_t limit);
+/* Makes the table. with_totals: of rows that have them. limit: of the rows; 0: all. states: of rows
+ * by GROUPING_LIVES; NULL: there are none. The input, and the states, must outlive it. Returns the
+ * reader's code; grouping_finish goes with each call. */
+TBRW_U32 grouping_make(struct grouping *grouping, const struct report_input *input, unsigned rows,
+		       const struct thread_states *states, bool with_totals, uint32_t limit);
 void grouping_finish(struct grouping *grouping);
 
 /* The rest is for the files of the grouping. */
@@ -77,8 +95,25 @@ void grouping_finish(struct grouping *grouping);
 /* True if the threads' accounts give the rows' whole CPU time. */
 bool grouping_is_by_thread(const struct grouping *grouping);
 
-/* Adds up the groups, and sorts them. */
-void grouping_collect(struct grouping *grouping);
+/* Adds up the groups, and sorts them. Returns the reader's code. */
+TBRW_U32 grouping_collect(struct grouping *grouping);
+
+/* Whether rows are of code: those of a stack are of the functions in its call path. */
+bool grouping_is_of_code(const struct grouping *grouping);
+
+/* Adds a stack to the total of each row of its call path. Returns the group of the leaf, whose own
+ * time it is, until the next addition. */
+struct group *grouping_add_path(struct grouping *grouping, const struct weighted_stacks *at);
+
+/* Gives sorted groups with sites their labels, until grouping_finish. */
+void grouping_label_sites(struct grouping *grouping);
+
+/* The group's site; NULL: it has none. */
+const struct grouping_site *grouping_site_of(const struct grouping *grouping,
+					     const struct group *group);
+
+/* The rows by task: samples belong to the innermost one. Returns the reader's code. */
+TBRW_U32 grouping_add_tasks(struct grouping *grouping);
 
 /* Chooses the columns that the rows and the result have. Returns how many. */
 size_t grouping_choose_columns(struct grouping *grouping);

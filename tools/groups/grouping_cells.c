@@ -52,6 +52,29 @@ static void fill_function(const struct functions *functions, const struct group 
 	cell->is_unknown = value == GROUPING_START && function->start == 0;
 }
 
+/* Fills a column of rows by line or call site. Code without a line is of many functions. */
+static void fill_site(const struct grouping *grouping, const struct group *group,
+		      enum grouping_value value, struct table_cell *cell)
+{
+	const struct functions *functions = grouping->input->functions;
+	const struct grouping_site *site = grouping_site_of(grouping, group);
+	bool is_call = grouping->rows == REPORT_GROUP_CALL_SITE;
+	if (!site)
+		cell->text = value == GROUPING_FUNCTION ? group->label
+			     : value == GROUPING_MODULE ? "[Unknown]"
+							: "";
+	else if (value == GROUPING_SOURCE)
+		cell->text = site->file;
+	else if (value == GROUPING_CALLER)
+		cell->text = site->caller == PROFILE_NONE
+				     ? "[No caller]"
+				     : functions_at(functions, site->caller)->name;
+	else if (value == GROUPING_MODULE)
+		cell->text = functions_dso_of(functions, group->index)->name;
+	else if (is_call || site->line > 0 || site->function > 0)
+		cell->text = functions_at(functions, group->index)->name;
+}
+
 /* Fills a column of a thread's states. */
 static void fill_state(const struct grouping *grouping, const struct group *group,
 		       enum grouping_value value, struct table_cell *cell)
@@ -80,7 +103,6 @@ void grouping_fill_cell(const struct grouping *grouping, const struct group *gro
 			uint64_t total_ns, enum grouping_value value, struct table_cell *cell)
 {
 	const struct report_input *input = grouping->input;
-	assert(group->added > 0);
 	struct owner owner = find_owner(grouping, group);
 	switch (value) {
 	case GROUPING_LABEL:
@@ -119,6 +141,9 @@ void grouping_fill_cell(const struct grouping *grouping, const struct group *gro
 	case GROUPING_WAITS:
 		fill_state(grouping, group, value, cell);
 		break;
+	case GROUPING_TOTAL:
+		cell->number = group->total_ns;
+		break;
 	case GROUPING_SAMPLES:
 		cell->number = group->sum.samples;
 		break;
@@ -136,7 +161,13 @@ void grouping_fill_cell(const struct grouping *grouping, const struct group *gro
 	case GROUPING_FILE:
 	case GROUPING_START:
 	case GROUPING_SOURCE:
-		fill_function(input->functions, group, value, cell);
+	case GROUPING_CALLER:
+	case GROUPING_FUNCTION:
+		if (grouping->rows == REPORT_GROUP_SOURCE_LINE ||
+		    grouping->rows == REPORT_GROUP_CALL_SITE)
+			fill_site(grouping, group, value, cell);
+		else
+			fill_function(input->functions, group, value, cell);
 		break;
 	default:
 		cell->is_unknown = grouping->groups.known_ns == 0;

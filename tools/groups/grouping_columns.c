@@ -5,6 +5,11 @@
 
 #define BY(rows) (1u << (rows))
 #define BY_ANY   (BY(GROUPING_PROGRAMS + 1) - 1)
+/* Rows with time of callers beside their own. */
+#define BY_SITE (BY(REPORT_GROUP_SOURCE_LINE) | BY(REPORT_GROUP_CALL_SITE))
+#define BY_CODE                                                                               \
+	(BY_SITE | BY(REPORT_GROUP_FUNCTION) | BY(REPORT_GROUP_MODULE) | BY(GROUPING_PATHS) | \
+	 BY(REPORT_GROUP_SOURCE_FILE))
 /* CPU time by the use of the CPUs at that moment: the report hotspots. */
 #define BY_HOTSPOTS    (BY(REPORT_GROUP_COUNT) - 1)
 #define CLASS_AUDIENCE (TABLE_ALL | TABLE_OPTIONAL | TABLE_LATER)
@@ -30,6 +35,14 @@ static const struct group_column {
 	{GROUPING_LABEL,
 	 BY(REPORT_GROUP_SOURCE_FILE),
 	 {"Source File", "source_file", TABLE_NAME, TABLE_ALL}},
+	{GROUPING_LABEL,
+	 BY(REPORT_GROUP_SOURCE_LINE),
+	 {"Source Line", "source_line", TABLE_NAME, TABLE_ALL}},
+	{GROUPING_LABEL,
+	 BY(REPORT_GROUP_CALL_SITE),
+	 {"Call Site", "call_site", TABLE_TEXT, TABLE_ALL}},
+	{GROUPING_CALLER, BY(REPORT_GROUP_CALL_SITE), {"Caller", "caller", TABLE_NAME, TABLE_ALL}},
+	{GROUPING_LABEL, BY(REPORT_GROUP_TASK), {"Task", "task", TABLE_NAME, TABLE_ALL}},
 	{GROUPING_PATH,
 	 BY(GROUPING_PATHS),
 	 {"Path", "path", TABLE_NAME, TABLE_ALL | TABLE_OPTIONAL}},
@@ -44,6 +57,9 @@ static const struct group_column {
 	{GROUPING_SHARE, BY_ANY, {"CPU %", "cpu_share", TABLE_SHARE, TABLE_SHOWN | TABLE_KEYED}},
 	{GROUPING_ERROR, BY_ANY & ~BY(GROUPING_LIVES) & ~BY(GROUPING_PROGRAMS),
 	 REPORT_ERROR_COLUMN},
+	{GROUPING_TOTAL,
+	 BY_CODE | BY(REPORT_GROUP_TASK),
+	 {"Total", "cpu_time_total_s", TABLE_SECONDS, TABLE_SHOWN}},
 	{GROUPING_READY,
 	 BY(GROUPING_LIVES),
 	 {"Ready Time", "ready_time_s", TABLE_SECONDS, TABLE_ALL | TABLE_LATER}},
@@ -87,7 +103,10 @@ static const struct group_column {
 	{GROUPING_COMMAND,
 	 BY(REPORT_GROUP_PID),
 	 {"Command Line", "command_line", TABLE_NAME, TABLE_ALL}},
-	{GROUPING_MODULE, BY(REPORT_GROUP_FUNCTION), {"Module", "module", TABLE_TEXT, TABLE_ALL}},
+	{GROUPING_FUNCTION, BY_SITE, {"Function", "function", TABLE_NAME, TABLE_ALL}},
+	{GROUPING_MODULE,
+	 BY_SITE | BY(REPORT_GROUP_FUNCTION),
+	 {"Module", "module", TABLE_TEXT, TABLE_ALL}},
 	{GROUPING_FULL,
 	 BY(REPORT_GROUP_FUNCTION),
 	 {"Function (Full)", "function_full", TABLE_NAME, TABLE_DATA}},
@@ -100,6 +119,11 @@ static const struct group_column {
 	{GROUPING_SOURCE,
 	 BY(REPORT_GROUP_FUNCTION),
 	 {"Source Path", "source_path", TABLE_TEXT, TABLE_KEYED}},
+	{GROUPING_SOURCE, BY_SITE, {"Source Path", "source_path", TABLE_TEXT, TABLE_DATA}},
+	/* Came after the columns of states. */
+	{GROUPING_TOTAL,
+	 BY_CODE | BY(REPORT_GROUP_TASK),
+	 {"CPU Time:Total", "cpu_time_total_s", TABLE_SECONDS, TABLE_DATA | TABLE_LATER}},
 };
 
 #define COLUMN_COUNT (sizeof(group_columns) / sizeof(group_columns[0]))
@@ -136,6 +160,7 @@ size_t grouping_choose_columns(struct grouping *grouping)
 		bool has_states = column->value >= GROUPING_IDLE ? grouping->groups.known_ns > 0
 								 : grouping->states != NULL;
 		if (!(column->rows & BY(grouping->rows)) ||
+		    (column->value == GROUPING_TOTAL && !grouping->with_totals) ||
 		    (is_of_states && !has_states && column->value != GROUPING_WAIT))
 			continue;
 		grouping->columns[count] = column->column;

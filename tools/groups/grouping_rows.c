@@ -3,7 +3,6 @@
 #include "tools/samples/draws.h"
 #include "tools/states/concurrency.h"
 #include "tools/states/thread_states.h"
-#include "tools/text/path.h"
 
 static bool is_by_process(const struct grouping *grouping)
 {
@@ -43,42 +42,23 @@ static size_t class_of(const struct grouping *grouping, const struct tally_entry
 		       : concurrency_classify(entry->running, grouping->target);
 }
 
-/* Processes are told apart by their numbers here, also for rows by name. */
+/* The group of a process or thread. Processes are told apart by their numbers here, also for rows
+ * by name. */
+static struct group *add_to_owner(struct grouping *grouping, const struct tally_entry *entry)
+{
+	const struct profile_reader *reader = grouping->input->reader;
+	bool is_thread = grouping->rows == REPORT_GROUP_THREAD;
+	const char *label = or_unknown(is_thread ? tally_thread_name(reader, entry->thread)
+						 : tally_process_name(reader, entry->process));
+	return groups_add(&grouping->groups, label, is_thread ? entry->tid : entry->pid,
+			  entry->process, &entry->sum);
+}
+
 static void add_entry(struct grouping *grouping, const struct weighted_stacks *at)
 {
-	const struct report_input *input = grouping->input;
 	const struct tally_entry *entry = at->entry;
-	uint32_t dso = functions_at(input->functions, at->leaf)->dso;
-	const char *label = functions_dso(input->functions, dso)->name;
-	uint64_t id = 0;
-	uint32_t index = entry->process;
-	switch (grouping->rows) {
-	case REPORT_GROUP_FUNCTION:
-		label = functions_at(input->functions, at->leaf)->name;
-		id = input->rank[at->leaf];
-		index = at->leaf;
-		break;
-	case REPORT_GROUP_MODULE:
-		break;
-	case GROUPING_PATHS:
-		id = index = dso;
-		break;
-	case REPORT_GROUP_PROCESS:
-	case REPORT_GROUP_PID:
-		label = or_unknown(tally_process_name(input->reader, entry->process));
-		id = entry->pid;
-		break;
-	case REPORT_GROUP_THREAD:
-		label = or_unknown(tally_thread_name(input->reader, entry->thread));
-		id = entry->tid;
-		break;
-	default:
-		label = or_unknown(path_base_name(functions_at(input->functions, at->leaf)->file));
-		if (at->leaf == FUNCTION_KERNEL)
-			label = PROFILE_GAP_KERNEL_NAME;
-		break;
-	}
-	struct group *group = groups_add(&grouping->groups, label, id, index, &entry->sum);
+	struct group *group = grouping_is_of_code(grouping) ? grouping_add_path(grouping, at)
+							    : add_to_owner(grouping, entry);
 	group->class_ns[class_of(grouping, entry)] += entry->sum.cpu_ns;
 }
 
@@ -88,6 +68,7 @@ static void add_time(struct grouping *grouping, const char *label, uint64_t id, 
 	struct group *group = groups_add(&grouping->groups, label, id, index,
 					 &(struct draws_part){.cpu_ns = cpu_ns});
 	group->class_ns[CONCURRENCY_CLASS_COUNT] += cpu_ns;
+	group->total_ns += cpu_ns;
 }
 
 /* Adds a thread's CPU time beyond its samples to the row of the thread or of its process. */
@@ -152,22 +133,32 @@ static void add_lanes(struct grouping *grouping)
 	}
 }
 
-void grouping_collect(struct grouping *grouping)
+static void add_stacks(struct grouping *grouping)
 {
 	struct weighted_stacks at =
 		report_stacks(grouping->input, grouping->rows != GROUPING_LIVES);
-	while (grouping->rows != GROUPING_PROGRAMS && weighted_stacks_next(&at)) {
+	while (weighted_stacks_next(&at)) {
 		if (grouping->rows == GROUPING_LIVES)
 			add_to_life(grouping, at.entry);
 		else
 			add_entry(grouping, &at);
 	}
+}
+
+TBRW_U32 grouping_collect(struct grouping *grouping)
+{
+	TBRW_U32 code = VT_SUCCESS;
 	if (grouping->rows == GROUPING_PROGRAMS)
 		collect_programs(grouping);
+	else if (grouping->rows == REPORT_GROUP_TASK)
+		code = grouping_add_tasks(grouping);
 	else
+		add_stacks(grouping);
+	if (grouping->rows != GROUPING_PROGRAMS && grouping->rows != REPORT_GROUP_TASK)
 		add_rest(grouping);
 	add_lanes(grouping);
 	if (grouping->rows == REPORT_GROUP_PROCESS || grouping->rows == GROUPING_PROGRAMS)
 		groups_sum_by_label(&grouping->groups);
 	groups_sort(&grouping->groups);
+	return code;
 }

@@ -15,8 +15,7 @@ static bool is_group(const void *item, const void *wanted)
 	return group->id == other->id && strcmp(group->label, other->label) == 0;
 }
 
-struct group *groups_add(struct groups *groups, const char *label, uint64_t id, uint32_t index,
-			 const struct draws_part *part)
+uint32_t groups_find(struct groups *groups, const char *label, uint64_t id, uint32_t index)
 {
 	const struct group wanted = {.label = label, .id = id, .index = index};
 	const uint64_t identity[] = {id, index_map_hash_text(&groups->map, label)};
@@ -24,9 +23,30 @@ struct group *groups_add(struct groups *groups, const char *label, uint64_t id, 
 		index_map_enter(&groups->map, &groups->groups, &wanted, sizeof(wanted),
 				index_map_hash(&groups->map, identity, sizeof(identity)), is_group);
 	groups->count = index_map_count(&groups->map);
-	draws_add_part(&groups->groups[at].sum, part);
-	groups->groups[at].added++;
-	return &groups->groups[at];
+	return at;
+}
+
+struct group *groups_add(struct groups *groups, const char *label, uint64_t id, uint32_t index,
+			 const struct draws_part *part)
+{
+	return groups_add_at(groups, groups_find(groups, label, id, index), part);
+}
+
+struct group *groups_add_at(struct groups *groups, uint32_t at, const struct draws_part *part)
+{
+	struct group *group = &groups->groups[at];
+	draws_add_part(&group->sum, part);
+	group->added++;
+	return group;
+}
+
+void groups_add_total(struct groups *groups, uint32_t at, uint64_t cpu_ns, size_t number)
+{
+	struct group *group = &groups->groups[at];
+	if (group->seen == number)
+		return;
+	group->seen = number;
+	group->total_ns += cpu_ns;
 }
 
 static int compare_groups(const void *a, const void *b)
@@ -36,6 +56,8 @@ static int compare_groups(const void *a, const void *b)
 	int order = compare_numbers(right->sum.cpu_ns, left->sum.cpu_ns);
 	if (!order)
 		order = compare_numbers(right->sum.samples, left->sum.samples);
+	if (!order)
+		order = compare_numbers(right->total_ns, left->total_ns);
 	if (!order)
 		order = strcmp(left->label, right->label);
 	return order ? order : compare_numbers(left->id, right->id);

@@ -16,8 +16,10 @@ struct group {
 	const char *label; /* borrowed */
 	uint64_t id;       /* tells groups of one label apart; also shown as PID, TID */
 	struct draws_part sum;
-	uint32_t added; /* number of additions */
-	uint32_t index; /* the caller's, of the first addition */
+	uint64_t total_ns; /* of all stacks or samples with the group, each once */
+	size_t seen;       /* number of the last of these */
+	uint32_t added;    /* number of additions to the sum; 0: a total alone */
+	uint32_t index;    /* the caller's, of the first addition */
 	/* Parts of the sum by enum concurrency_class; the last one: of no known moment. */
 	uint64_t class_ns[GROUPS_CLASS_COUNT + 1];
 };
@@ -35,6 +37,16 @@ struct groups { /* all zero: empty */
  * to add to. */
 struct group *groups_add(struct groups *groups, const char *label, uint64_t id, uint32_t index,
 			 const struct draws_part *part);
+
+/* The place of a group, which is made without a sum if there is none. Places stay until groups are
+ * summed by label or sorted. */
+uint32_t groups_find(struct groups *groups, const char *label, uint64_t id, uint32_t index);
+
+/* As groups_add, of a place. */
+struct group *groups_add_at(struct groups *groups, uint32_t at, const struct draws_part *part);
+
+/* Adds to the total, unless the stack or sample with this number, from 1 on, was the last to. */
+void groups_add_total(struct groups *groups, uint32_t at, uint64_t cpu_ns, size_t number);
 
 /* Makes groups of one label one; their id is the id of the first. */
 void groups_sum_by_label(struct groups *groups);

@@ -219,11 +219,27 @@ size_t spans_keys_of(uint32_t pid, uint32_t tid, uint64_t keys[SPANS_KEYS])
 
 struct query {
 	uint64_t tsc;
-	spans_callback *callback;
+	spans_callback *callback; /* NULL: finds the innermost span */
 	void *user;
+	const struct span *innermost; /* so far */
 };
 
-static bool visit_part(const struct query *query, const struct span *spans, size_t count)
+static bool is_inside(const struct span *span, const struct span *other)
+{
+	return span->start_tsc > other->start_tsc ||
+	       (span->start_tsc == other->start_tsc && span->end_tsc < other->end_tsc);
+}
+
+static bool take_span(struct query *query, const struct span *span)
+{
+	if (query->callback)
+		return query->callback(span->item, query->user);
+	if (!query->innermost || is_inside(span, query->innermost))
+		query->innermost = span;
+	return true;
+}
+
+static bool visit_part(struct query *query, const struct span *spans, size_t count)
 {
 	while (count > 0) {
 		const struct span *middle = &spans[count / 2];
@@ -233,7 +249,7 @@ static bool visit_part(const struct query *query, const struct span *spans, size
 			return false;
 		if (middle->start_tsc > query->tsc)
 			return true;
-		if (middle->end_tsc > query->tsc && !query->callback(middle->item, query->user))
+		if (middle->end_tsc > query->tsc && !take_span(query, middle))
 			return false;
 		spans = middle + 1;
 		count -= count / 2 + 1;
@@ -241,17 +257,29 @@ static bool visit_part(const struct query *query, const struct span *spans, size
 	return true;
 }
 
-bool spans_at(const struct spans *spans, uint32_t pid, uint32_t tid, uint64_t tsc,
-	      spans_callback *callback, void *user)
+static bool visit_owners(const struct spans *spans, struct query *query, uint32_t pid, uint32_t tid)
 {
 	uint64_t keys[SPANS_KEYS];
 	size_t count = spans_keys_of(pid, tid, keys);
-	const struct query query = {tsc, callback, user};
 	for (size_t i = 0; i < count; i++) {
 		const struct spans_owner *owner =
 			spans_find_owner(spans->owners, spans->owner_count, keys[i]);
-		if (owner && !visit_part(&query, spans->spans + owner->first, owner->count))
+		if (owner && !visit_part(query, spans->spans + owner->first, owner->count))
 			return false;
 	}
 	return true;
+}
+
+bool spans_at(const struct spans *spans, uint32_t pid, uint32_t tid, uint64_t tsc,
+	      spans_callback *callback, void *user)
+{
+	struct query query = {.tsc = tsc, .callback = callback, .user = user};
+	return visit_owners(spans, &query, pid, tid);
+}
+
+uint32_t spans_innermost(const struct spans *spans, uint32_t pid, uint32_t tid, uint64_t tsc)
+{
+	struct query query = {.tsc = tsc};
+	visit_owners(spans, &query, pid, tid);
+	return query.innermost ? query.innermost->item : SPANS_NOT;
 }

@@ -66,4 +66,8 @@ typedef bool spans_callback(uint32_t item, void *user);
 bool spans_at(const struct spans *spans, uint32_t pid, uint32_t tid, uint64_t tsc,
 	      spans_callback *callback, void *user);
 
+/* The item of the interval that has the moment and began last, of several the one that ends first;
+ * overlapping intervals of an item are one. SPANS_NOT: none has it. Time: as spans_at. */
+uint32_t spans_innermost(const struct spans *spans, uint32_t pid, uint32_t tid, uint64_t tsc);
+
 #endif

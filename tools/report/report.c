@@ -83,6 +83,7 @@ unsigned report_tally_by(enum report_group group)
 	case REPORT_GROUP_PID:
 		return TALLY_BY_PROCESS;
 	case REPORT_GROUP_THREAD:
+	case REPORT_GROUP_TASK: /* its samples are needed one by one */
 		return TALLY_BY_THREAD;
 	default:
 		return 0;

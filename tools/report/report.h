@@ -88,6 +88,9 @@ bool report_has_subject(const struct report_input *input, const bool *is_subject
 /* That no function has the name, for the caller to free; NULL: one has. */
 char *report_refuse_subject(const struct report_input *input);
 
+/* Why hotspots cannot have the group asked for, likewise. */
+char *report_refuse_hotspots(const struct report_input *input);
+
 /* Why a report of states cannot be made with the options or of the result, for the caller to free;
  * NULL: it can. */
 char *report_refuse_states(const struct report_input *input);

@@ -9,15 +9,22 @@
 #define TIME_KEY   "cpu_time"
 #define SHARE_KEY  "cpu_share"
 
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
 /* "CPU Time:Self" and cpu_time_self_s of page-faults: "page-faults:Self" and event_count_self. A
- * column may have no key. */
+ * column may have no key, or a title of its own ("Total"). */
 static void name_count(struct table_column *column, const char *event, char **texts)
 {
-	bool has_key = strncmp(column->key, TIME_KEY, strlen(TIME_KEY)) == 0;
+	bool has_title = begins(column->title, TIME_TITLE);
+	bool has_key = begins(column->key, TIME_KEY);
 	const char *part = column->key + (has_key ? strlen(TIME_KEY) : 0);
 	size_t length = strlen(part);
 	bool has_unit = length >= 2 && strcmp(part + length - 2, "_s") == 0;
-	texts[0] = xalloc_printf("%s%s", event, column->title + strlen(TIME_TITLE));
+	texts[0] = xalloc_printf("%s%s", has_title ? event : "",
+				 column->title + (has_title ? strlen(TIME_TITLE) : 0));
 	texts[1] = xalloc_printf("%s%.*s", has_key ? "event_count" : "",
 				 (int)(has_unit ? length - 2 : length), part);
 	column->title = texts[0];
@@ -50,7 +57,7 @@ static struct names begin_names(const struct report_input *input, struct table *
 	memcpy(names.columns, names.before, names.count * sizeof(*names.columns));
 	for (size_t i = 0; i < names.count; i++) {
 		struct table_column *column = &names.columns[i];
-		if (strncmp(column->title, TIME_TITLE, strlen(TIME_TITLE)) == 0)
+		if (begins(column->title, TIME_TITLE) || begins(column->key, TIME_KEY))
 			name_count(column, event, &names.texts[2 * i]);
 		else if (strcmp(column->key, SHARE_KEY) == 0)
 			name_share(column);

@@ -76,6 +76,9 @@ static const char *const groups[] = {
 	[REPORT_GROUP_PID] = "pid",
 	[REPORT_GROUP_THREAD] = "thread",
 	[REPORT_GROUP_SOURCE_FILE] = "source-file",
+	[REPORT_GROUP_SOURCE_LINE] = "source-line",
+	[REPORT_GROUP_CALL_SITE] = "call-site",
+	[REPORT_GROUP_TASK] = "task",
 	[REPORT_GROUP_OBJECT] = "object",
 	[REPORT_GROUP_WAKER] = "waker",
 	[REPORT_GROUP_TYPE] = "type",
@@ -354,8 +357,8 @@ static const struct {
 	const char *report;
 	unsigned groups;
 } grouped[] = {
-	{"hotspots",
-	 HAS(FUNCTION) | HAS(MODULE) | HAS(PROCESS) | HAS(PID) | HAS(THREAD) | HAS(SOURCE_FILE)},
+	{"hotspots", HAS(FUNCTION) | HAS(MODULE) | HAS(PROCESS) | HAS(PID) | HAS(THREAD) |
+			     HAS(SOURCE_FILE) | HAS(SOURCE_LINE) | HAS(CALL_SITE) | HAS(TASK)},
 	{"diff", HAS(FUNCTION) | HAS(MODULE) | HAS(THREAD) | HAS(STACK)},
 	{"waits", HAS(OBJECT) | HAS(FUNCTION) | HAS(THREAD) | HAS(WAKER) | HAS(TYPE)},
 };

@@ -17,6 +17,9 @@ enum report_group {
 	REPORT_GROUP_PID,
 	REPORT_GROUP_THREAD,
 	REPORT_GROUP_SOURCE_FILE,
+	REPORT_GROUP_SOURCE_LINE,
+	REPORT_GROUP_CALL_SITE, /* line of a caller, and the function called there */
+	REPORT_GROUP_TASK,
 	REPORT_GROUP_OBJECT, /* that threads waited for */
 	REPORT_GROUP_WAKER,  /* function that ended waits */
 	REPORT_GROUP_TYPE,   /* of the object */

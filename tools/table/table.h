@@ -81,7 +81,7 @@ const struct table_cell *table_row(const struct table *table, size_t row);
 size_t table_drop_below(struct table *table, uint64_t least);
 
 /* The column of that title or key, in letters of either case, with spaces, '-' and '_' alike, a key
- * also without its unit _s. SIZE_MAX: none. */
+ * also without its unit _s; "+-" is the first one of errors. SIZE_MAX: none. */
 size_t table_find_column(const struct table *table, const char *name);
 
 /* The titles of the columns for anybody, each once, NULL behind the last; for the caller to free,

@@ -37,9 +37,10 @@ size_t table_find_column(const struct table *table, const char *name)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct table_column *column = &table->columns[i];
-		if (is_for_anybody(column) &&
-		    (is_spelled(name, column->title, strlen(column->title)) ||
-		     is_key(name, column->key)))
+		bool is_meant = is_spelled(name, column->title, strlen(column->title)) ||
+				is_key(name, column->key) ||
+				(column->kind == TABLE_ERROR && strcmp(name, "+-") == 0);
+		if (is_for_anybody(column) && is_meant)
 			return i;
 	}
 	return SIZE_MAX;

@@ -3,6 +3,7 @@
 #include "tests/tools/known_result.h"
 #include "tests/tools/render_report.h"
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* 40,000,000 faults, 20,000,000, 15,000,000 and 1,000,000. */
@@ -24,7 +25,8 @@ START_TEST(test_tables)
 	       (const char *const[]){"Function,\"page,faults\",Samples,Module,", "work,40000000,4,",
 				     NULL});
 	expect(report_hotspots_print, "text",
-	       (const char *const[]){"page,faults   Share ", "   40000000  52.6 %", NULL});
+	       (const char *const[]){"page,faults   Share     +-     Total", "   40000000  52.6 %",
+				     NULL});
 	expect(report_hotspots_print, "json",
 	       (const char *const[]){"\"event_count\":40000000,\"event_share\":0.526316", NULL});
 	expect(report_top_down_print, "csv",
@@ -37,6 +39,18 @@ START_TEST(test_tables)
 	/* Waits are times, whatever the event. */
 	expect(report_threads_print, "csv",
 	       (const char *const[]){"PID,\"page,faults\",Wait Time,Samples\n", NULL});
+}
+END_TEST
+
+/* Columns are sorted by under the names they have. */
+START_TEST(test_sort)
+{
+	char *text = render_report(&faults, report_hotspots_print, 0,
+				   (const char *const[]){"--format", "csv", "--limit", "1",
+							 "--sort", "page,faults:Total", NULL});
+	ck_assert_msg(strstr(text, "\n_start,0,0,app,_start(int),app.c,0x1010,,60000000\n") != NULL,
+		      "%s", text);
+	free(text);
 }
 END_TEST
 
@@ -75,6 +89,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, build_set_up, build_tear_down);
 	tcase_add_test(tcase, test_tables);
+	tcase_add_test(tcase, test_sort);
 	tcase_add_test(tcase, test_summary);
 	tcase_add_test(tcase, test_exports);
 	suite_add_tcase(suite, tcase);

@@ -43,11 +43,11 @@ START_TEST(hotspots)
 {
 	expect(report_hotspots_print, 0, csv,
 	       "Function,CPU Time,Samples,Module,Function (Full),Source File,Start Address"
-	       ",Share Std Error\n"
+	       ",Share Std Error,CPU Time:Total\n"
 	       "[System calls and faults],0.070000,2,[System calls and faults],"
-	       "[System calls and faults],,,10.9545\n"
-	       "work,0.020000,2,app,work(int),app.c,0x1020,10.9545\n"
-	       "read,0.010000,1,libc.so.6,read(int),app.c,0x1010,8.9443\n");
+	       "[System calls and faults],,,10.9545,0.070000\n"
+	       "work,0.020000,2,app,work(int),app.c,0x1020,10.9545,0.020000\n"
+	       "read,0.010000,1,libc.so.6,read(int),app.c,0x1010,8.9443,0.010000\n");
 }
 END_TEST
 
@@ -57,12 +57,14 @@ START_TEST(grouped)
 	static const char *const groups[][2] = {
 		{"thread", "Thread,TID,CPU Time,Samples,Share Std Error\napp,100,0.060000,2,\n"
 			   "helper,102,0.020000,2,\nworker,101,0.020000,1,\n"},
-		{"module", "Module,CPU Time,Samples,Share Std Error\n[System calls and "
-			   "faults],0.070000,2,10.9545\n"
-			   "app,0.020000,2,10.9545\nlibc.so.6,0.010000,1,8.9443\n"},
-		{"source-file", "Source File,CPU Time,Samples,Share Std Error\n[System calls and "
-				"faults],0.070000,2,10.9545\n"
-				"app.c,0.030000,3,10.9545\n"},
+		{"module",
+		 "Module,CPU Time,Samples,Share Std Error,CPU Time:Total\n[System calls and "
+		 "faults],0.070000,2,10.9545,0.070000\n"
+		 "app,0.020000,2,10.9545,0.030000\nlibc.so.6,0.010000,1,8.9443,0.010000\n"},
+		{"source-file",
+		 "Source File,CPU Time,Samples,Share Std Error,CPU Time:Total\n[System calls and "
+		 "faults],0.070000,2,10.9545,0.070000\n"
+		 "app.c,0.030000,3,10.9545,0.030000\n"},
 	};
 	expect(report_hotspots_print, TALLY_BY_THREAD,
 	       (const char *const[]){"--format=csv", "--group-by", groups[_i][0],
@@ -83,10 +85,10 @@ END_TEST
 START_TEST(modules)
 {
 	expect(report_modules_print, 0, csv,
-	       "Module,Path,CPU Time,Samples,Share Std Error\n"
-	       "[System calls and faults],,0.070000,2,10.9545\n"
-	       "app,/opt/app/app,0.020000,2,10.9545\n"
-	       "libc.so.6,/usr/lib/x86_64-linux-gnu/libc.so.6,0.010000,1,8.9443\n");
+	       "Module,Path,CPU Time,Samples,Share Std Error,CPU Time:Total\n"
+	       "[System calls and faults],,0.070000,2,10.9545,0.070000\n"
+	       "app,/opt/app/app,0.020000,2,10.9545,0.030000\n"
+	       "libc.so.6,/usr/lib/x86_64-linux-gnu/libc.so.6,0.010000,1,8.9443,0.010000\n");
 }
 END_TEST
 

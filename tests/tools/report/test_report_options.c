@@ -65,6 +65,43 @@ START_TEST(test_options)
 }
 END_TEST
 
+/* A table's limit is one of its sorted rows, a tree's one of its heaviest. */
+START_TEST(test_sort)
+{
+	static const struct {
+		const char *line, *column;
+		bool is_directed, is_ascending;
+		uint32_t limit, sort_limit;
+	} good[] = {
+		{"hotspots --sort Samples", "Samples", false, false, 0, 0},
+		{"hotspots --sort CPU-Time:Self:asc --limit 3", "CPU-Time:Self", true, true, 0, 3},
+		{"waits --sort x --sort Type:desc", "Type", true, false, 0, 0},
+		{"waits --stacks --sort a:b --limit 3", "a:b", false, false, 3, 0},
+		{"top-down --limit 3 --sort a", "a", false, false, 3, 0},
+		{"diff a b --limit 3 --sort a", "a", false, false, 0, 3},
+	};
+	static const char *const bad[] = {"--sort Samples", "quality --sort Samples",
+					  "hotspots --sort :asc", "hotspots --sort"};
+	struct report_options options;
+	char *problem;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		ck_assert_int_eq(parse(&options, &problem, good[i].line), REPORT_OPTIONS_RUN);
+		ck_assert_str_eq(options.sort.column, good[i].column);
+		ck_assert(options.sort.is_directed == good[i].is_directed);
+		ck_assert(options.sort.is_ascending == good[i].is_ascending);
+		ck_assert_uint_eq(options.limit, good[i].limit);
+		ck_assert_uint_eq(options.sort.limit, good[i].sort_limit);
+		report_options_finish(&options);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		ck_assert_int_eq(parse(&options, &problem, bad[i]), REPORT_OPTIONS_BAD);
+		ck_assert_ptr_nonnull(strstr(problem, "--sort"));
+		free(problem);
+		report_options_finish(&options);
+	}
+}
+END_TEST
+
 /* A report and a result, in either order. */
 START_TEST(test_subject)
 {
@@ -353,6 +390,7 @@ int main(void)
 	tcase_add_test(cases, test_argument_order);
 	tcase_add_test(cases, test_bad_options);
 	tcase_add_test(cases, test_groups_of_waits);
+	tcase_add_test(cases, test_sort);
 	tcase_add_test(cases, test_states_options);
 	tcase_add_test(cases, test_bad_states_options);
 	tcase_add_test(cases, test_least_share);

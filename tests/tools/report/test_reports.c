@@ -23,13 +23,13 @@ START_TEST(test_hotspots_csv)
 {
 	expect(report_hotspots_print, 0, CSV,
 	       "Function,CPU Time,Samples,Module,Function (Full),Source File,Start Address"
-	       ",Share Std Error\n"
-	       "work,0.040000,4,app,work(int),app.c,0x1030,16.1151\n"
-	       "read,0.020000,2,libc.so.6,read(int),app.c,0x1030,14.8719\n"
+	       ",Share Std Error,CPU Time:Total\n"
+	       "work,0.040000,4,app,work(int),app.c,0x1030,16.1151,0.040000\n"
+	       "read,0.020000,2,libc.so.6,read(int),app.c,0x1030,14.8719,0.020000\n"
 	       "\"run,\"\"fast\"\"\",0.015000,3,lib.so,\"run,\"\"fast\"\"(int)\",app.c,0x1010,10."
-	       "5865\n"
-	       "[No sample],0.004000,0,[Unknown],[No sample],,,\n"
-	       "[Unknown frame(s)],0.001000,1,[Unknown],[Unknown frame(s)],,,1.3055\n");
+	       "5865,0.015000\n"
+	       "[No sample],0.004000,0,[Unknown],[No sample],,,,0.004000\n"
+	       "[Unknown frame(s)],0.001000,1,[Unknown],[Unknown frame(s)],,,1.3055,0.001000\n");
 }
 END_TEST
 
@@ -39,14 +39,14 @@ START_TEST(test_hotspots_options)
 	       (const char *const[]){"--format=csv", "--limit", "1", "--call-stack-mode", "all",
 				     "--filter", "module=libc.so.6", NULL},
 	       "Function,CPU Time,Samples,Module,Function (Full),Source File,Start Address"
-	       ",Share Std Error\n"
-	       "lock,0.020000,2,libc.so.6,lock(int),app.c,0x1040,15.6546\n");
+	       ",Share Std Error,CPU Time:Total\n"
+	       "lock,0.020000,2,libc.so.6,lock(int),app.c,0x1040,15.6546,0.020000\n");
 	expect(report_hotspots_print, 0,
 	       (const char *const[]){"--format=csv", "--call-stack-mode", "user-only", "--filter",
 				     "function=main", NULL},
 	       "Function,CPU Time,Samples,Module,Function (Full),Source File,Start Address"
-	       ",Share Std Error\n"
-	       "main,0.020000,2,app,main(int),app.c,0x1020,15.6546\n");
+	       ",Share Std Error,CPU Time:Total\n"
+	       "main,0.020000,2,app,main(int),app.c,0x1020,15.6546,0.020000\n");
 }
 END_TEST
 
@@ -70,10 +70,10 @@ START_TEST(test_hotspots_groups)
 	       "helper,102,0.015000,3,\n");
 	expect(report_hotspots_print, 0,
 	       (const char *const[]){"--format=csv", "--group-by=source-file", NULL},
-	       "Source File,CPU Time,Samples,Share Std Error\n"
-	       "app.c,0.075000,9,1.3055\n"
-	       "[No sample],0.004000,0,\n"
-	       "[Unknown],0.001000,1,1.3055\n");
+	       "Source File,CPU Time,Samples,Share Std Error,CPU Time:Total\n"
+	       "app.c,0.075000,9,1.3055,0.075000\n"
+	       "[No sample],0.004000,0,,0.004000\n"
+	       "[Unknown],0.001000,1,1.3055,0.016000\n");
 }
 END_TEST
 
@@ -260,12 +260,12 @@ END_TEST
 START_TEST(test_modules_csv)
 {
 	expect(report_modules_print, 0, CSV,
-	       "Module,Path,CPU Time,Samples,Share Std Error\n"
-	       "app,/opt/app/app,0.040000,4,16.1151\n"
-	       "libc.so.6,/usr/lib/x86_64-linux-gnu/libc.so.6,0.020000,2,14.8719\n"
-	       "lib.so,/opt/app/lib.so,0.015000,3,10.5865\n"
-	       "[No sample],,0.004000,0,\n"
-	       "[Unknown],,0.001000,1,1.3055\n");
+	       "Module,Path,CPU Time,Samples,Share Std Error,CPU Time:Total\n"
+	       "app,/opt/app/app,0.040000,4,16.1151,0.060000\n"
+	       "libc.so.6,/usr/lib/x86_64-linux-gnu/libc.so.6,0.020000,2,14.8719,0.060000\n"
+	       "lib.so,/opt/app/lib.so,0.015000,3,10.5865,0.015000\n"
+	       "[No sample],,0.004000,0,,0.004000\n"
+	       "[Unknown],,0.001000,1,1.3055,0.016000\n");
 }
 END_TEST
 
@@ -299,7 +299,7 @@ START_TEST(test_empty_result)
 	struct build_result empty = {0};
 	char *text = render_report(&empty, report_hotspots_print, 0, CSV);
 	ck_assert_str_eq(text, "Function,CPU Time,Samples,Module,Function (Full),Source File,Start "
-			       "Address,Share Std Error\n");
+			       "Address,Share Std Error,CPU Time:Total\n");
 	free(text);
 	text = render_report(&empty, report_top_down_print, 0, CSV);
 	ck_assert_str_eq(text,

@@ -202,25 +202,25 @@ START_TEST(hotspots_by_use)
 	char *text = render(&result, "hotspots", report_hotspots_print, TALLY_BY_RUNNING, CSV);
 	ck_assert_str_eq(text,
 			 "Function,CPU Time,Samples,Module,Function (Full),Source File,Start "
-			 "Address,Share Std Error,Idle,Poor,Ok,Ideal,Over\n"
+			 "Address,Share Std Error,Idle,Poor,Ok,Ideal,Over,CPU Time:Total\n"
 			 "one,0.400000,40,app,one(int),app.c,0x1030,2.9232,0.000000,0.210000,"
-			 "0.000000,0.190000,0.000000\n"
+			 "0.000000,0.190000,0.000000,0.400000\n"
 			 "wait,0.100000,100,app,wait(int),app.c,0x1020,2.9232,0.000000,0.099000,"
-			 "0.000000,0.001000,0.000000\n"
+			 "0.000000,0.001000,0.000000,0.100000\n"
 			 "[No sample],0.012000,0,[Unknown],[No sample],,,,0.000000,0.007416,"
-			 "0.000000,0.004584,0.000000\n");
+			 "0.000000,0.004584,0.000000,0.012000\n");
 	free(text);
 	text = render(&result, "hotspots", report_hotspots_print, TALLY_BY_RUNNING,
 		      (const char *const[]){"--format", "csv", "--group-by", "module",
 					    "--target-concurrency", "1", NULL});
-	ck_assert_ptr_nonnull(strstr(text, "0.309000,0.191000\n"));
+	ck_assert_ptr_nonnull(strstr(text, "0.309000,0.191000,0.500000\n"));
 	free(text);
 	text = render(&result, "hotspots", report_hotspots_print, TALLY_BY_RUNNING,
 		      (const char *const[]){"--limit", "1", NULL});
-	ck_assert_str_eq(text, "CPU Time   CPU %   +-     Poor    Ideal  Samples  Module  Source "
-			       "File  Function\n"
-			       " 0.400 s  78.1 %  2.9  0.210 s  0.190 s       40  app     app.c    "
-			       "    one\n");
+	ck_assert_str_eq(text, "CPU Time   CPU %   +-    Total     Poor    Ideal  Samples  Module  "
+			       "Source File  Function\n"
+			       " 0.400 s  78.1 %  2.9  0.400 s  0.210 s  0.190 s       40  app     "
+			       "app.c        one\n");
 	free(text);
 	result.states = 0;
 	result.slice_count = 0;

@@ -247,6 +247,28 @@ START_TEST(every_report)
 }
 END_TEST
 
+/* A sample is the innermost task's own, and in the totals of all that it lies in; frames are none.
+ */
+START_TEST(hotspots_by_task)
+{
+	const char *arguments[] = {"--format", "csv", "--group-by", "task", NULL};
+	char *text = render_file(build_path, report_hotspots_print, 0, arguments);
+	render_expect(text,
+		      (const char *const[]){"Task,CPU Time,Samples,Share Std Error,CPU Time:Total\n"
+					    "[Outside any task],0.030000,3,18.7044,0.030000\n"
+					    "late,0.030000,3,18.7044,0.030000\n"
+					    "early,0.010000,1,13.2260,0.010000\n",
+					    NULL});
+	const char *by_total[] = {"--format",      "csv",    "--group-by",
+				  "task",          "--sort", "cpu_time_total",
+				  "--limit",       "1",      "--filter",
+				  "function=work", NULL};
+	text = render_file(build_path, report_hotspots_print, 0, by_total);
+	render_expect(text,
+		      (const char *const[]){"CPU Time:Total\nouter,0.000000,0,,0.040000\n", NULL});
+}
+END_TEST
+
 /* Times of another host's file are dates. */
 START_TEST(foreign)
 {
@@ -366,6 +388,7 @@ int main(void)
 	tcase_add_test(cases, counters);
 	tcase_add_loop_test(cases, filter, 0, (int)(sizeof(filters) / sizeof(filters[0])));
 	tcase_add_test(cases, every_report);
+	tcase_add_test(cases, hotspots_by_task);
 	tcase_add_test(cases, foreign);
 	tcase_add_test(cases, counter_of_two_files);
 	tcase_add_test(cases, early_times);

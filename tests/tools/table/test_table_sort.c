@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME, COUNT, REAL, CHANGE, HIDDEN, COLUMNS };
+enum { NAME, COUNT, REAL, CHANGE, HIDDEN, ERROR, COLUMNS };
 
 static const struct table_column columns[COLUMNS] = {
 	[NAME] = {"Function (Full)", "function_full", TABLE_TREE, TABLE_ALL},
 	[COUNT] = {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_ALL},
 	[REAL] = {"p Value", "p_value", TABLE_REAL, TABLE_DATA},
 	[CHANGE] = {"Change", "change", TABLE_CHANGE, TABLE_ALL},
+	[ERROR] = {"Error", "error", TABLE_ERROR, TABLE_ALL},
 	[HIDDEN] = {"None", "none", TABLE_COUNT, 0},
 };
 
@@ -57,13 +58,15 @@ START_TEST(names_of_columns)
 	ck_assert_uint_eq(table_find_column(&table, "CPU_TIME_S"), COUNT);
 	ck_assert_uint_eq(table_find_column(&table, "p value"), REAL);
 	ck_assert_uint_eq(table_find_column(&table, "function-full"), NAME);
+	ck_assert_uint_eq(table_find_column(&table, "+-"), ERROR);
 	const char *const none[] = {"", "CPU", "CPU Times", "none", "_s", "\xff"};
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		ck_assert_msg(table_find_column(&table, none[i]) == SIZE_MAX, "%s", none[i]);
 	const char **titles = table_titles(&table);
 	ck_assert_str_eq(titles[0], "Function (Full)");
 	ck_assert_str_eq(titles[3], "Change");
-	ck_assert_ptr_null(titles[4]);
+	ck_assert_str_eq(titles[4], "Error");
+	ck_assert_ptr_null(titles[5]);
 	free(titles);
 }
 END_TEST

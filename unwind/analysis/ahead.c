@@ -9,8 +9,8 @@ enum {
 	WINDOW = 256,
 	WAYS_MAX = 48,
 	STRETCH = 32,     /* instructions of one way before the next one's turn */
-	STEPS_MAX = 600,  /* in all; a hundred microseconds */
-	LOG_VISITED = 10, /* each step takes a slot */
+	STEPS_MAX = 3000, /* in all; functions of 10 KB come to an end */
+	LOG_VISITED = 12, /* each step takes a slot */
 	ALIGNMENT = 16,
 	UNKNOWN = 0xff
 };

@@ -11,12 +11,15 @@ enum {
 	LEARNT_MAX = 64 * 1024,
 	LEARNT_ASKED = 4, /* of the learnt starts before an address */
 	LIKELY_ASKED = 8, /* of the likely ones */
+	/* Bytes analysed for one address, beyond which no other likely start is asked: of the
+	 * addresses of Chromium that have a row by a likely start 98 % take less. */
+	LIKELY_MAX = 8 * 1024,
 	OWNERS_ASKED = 4, /* places that a cold part jumps to */
 	TAILS_MAX = 2,    /* tail calls followed to a return */
 	PART_MAX = 8192,  /* bytes of a part that is jumped to */
 	GROWN_MAX = 4096, /* a function's end may have been missed by this */
 	ROUNDS_MAX = 4,
-	REPEATED_MAX = 64 * 1024, /* bytes analysed for one start, beyond which no more is tried */
+	REPEATED_MAX = 16 * 1024, /* bytes analysed for one start, beyond which no more is tried */
 	ENTRY_SIZE = 64,          /* of the code at a program's entry */
 	/* Bytes that may be analysed for each byte of a file's code, and beyond: starts that turn
 	 * out to be none cost time too. */
@@ -53,6 +56,7 @@ struct uw_functions {
 	uint64_t current, current_end;
 	uint8_t strictness;  /* enum strictness */
 	uint64_t begun;      /* counts.bytes before it */
+	uint64_t asked;      /* counts.bytes before the address that is looked up */
 	size_t memory;       /* of all analyses */
 	uint64_t work;       /* bytes that may still be analysed */
 	struct uw_rows rows; /* of addresses */
@@ -434,6 +438,8 @@ static const struct uw_analysis_row *row_of_likely(struct uw_functions *function
 
 	uw_starts_begin(&starts, functions->elf, functions->lines, *limit, rva, only_frames);
 	for (unsigned i = 0; i < LIKELY_ASKED && uw_starts_next(&starts, start); i++) {
+		if (functions->counts.bytes - functions->asked > LIKELY_MAX)
+			break;
 		const struct uw_analysis_row *row = uw_functions_row_from(functions, *start, rva);
 		uint64_t from, end;
 		if (!is_proven(functions, *start, only_frames, 0))
@@ -529,6 +535,7 @@ const struct uw_analysis_row *uw_functions_row(struct uw_functions *functions, u
 	if (!find_gap(functions, rva, &gap))
 		return NULL;
 	want_symbols(functions);
+	functions->asked = functions->counts.bytes;
 	*start = UW_START_UNKNOWN;
 	row = row_ahead(functions, rva, exact);
 	if (row)

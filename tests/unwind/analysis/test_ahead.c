@@ -68,9 +68,9 @@ CODE("endless: push %rbp; 1: endless_body: pause; jmp 1b");
 PLACE(endless_body);
 
 /* More branches than are followed, each to an end of its own. */
-CODE("branches: .set number, 0; .rept 700; je branches_ends + number; .set number, number + 1; "
+CODE("branches: .set number, 0; .rept 3500; je branches_ends + number; .set number, number + 1; "
      ".endr; ret;"
-     "branches_ends: .fill 700, 1, 0xcc");
+     "branches_ends: .fill 3500, 1, 0xcc");
 PLACE(branches);
 
 /* Takes an argument off the stack. */

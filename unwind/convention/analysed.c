@@ -159,12 +159,16 @@ static bool call_fits(const struct place *place, uint64_t ra, const struct uw_co
 	struct uw_call *call = uw_call_find(place->space, ra);
 	if (!call || !call->readable)
 		return false;
-	if (call->inner == start)
+	if (call->inner == (is_ahead ? place->lookup : start))
 		return true;
 	if (!call->found)
 		return needs_no_call(place->space, ra, memory);
-	if (is_ahead)
-		return !call->direct || jumps_lead(place, call->target, start, 0, &left);
+	if (is_ahead) {
+		if (call->direct && !jumps_lead(place, call->target, start, 0, &left))
+			return false;
+		call->inner = place->lookup;
+		return true;
+	}
 	if (call->direct && call->target != start) {
 		if (target_has_place(place, call->target, code, saved))
 			uw_functions_learn(place->functions, call->target - place->bias);

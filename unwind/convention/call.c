@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-	LOG_CALLS = 9,     /* 512 of 32 bytes, where there is code without CFI */
+	LOG_CALLS = 12,    /* 4096 of 32 bytes, where there is code without CFI */
 	CALL_SIZE_MAX = 8, /* ff /2 with a SIB byte, a 32-bit displacement and a REX prefix */
 	CALL_DIRECT_SIZE = 5
 };

@@ -12,7 +12,8 @@ struct uw_space;
 struct uw_call {
 	uint64_t ra;
 	uint64_t target; /* of a direct call */
-	uint64_t inner;  /* start of the function that it is known to have led to; 0: none */
+	/* Where it is known to have led: the function's start, or an address in it. 0: nowhere. */
+	uint64_t inner;
 	uint16_t key;
 	bool readable; /* the bytes can be read */
 	bool found;    /* the bytes are a call, or generated code stands in for one */

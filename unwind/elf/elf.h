@@ -100,7 +100,7 @@ bool uw_elf_read_constant(const struct uw_elf *elf, uint64_t rva, void *bytes, s
 /*
  * Lines of a file's code that were read before. Code around return addresses is looked at a few
  * bytes at a time, again and again: a system call for each look takes longer than all else. One
- * file's, by RVA; all zero at first. At most 8 MB.
+ * file's, by RVA; all zero at first. At most 16 MB.
  */
 struct uw_lines {
 	struct uw_line **line; /* owned, with the lines; NULL: not used yet, or out of memory */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_SIZE = 4096, LINES = 2048, THROUGH_LINES_MAX = 2 * LINE_SIZE };
+enum { LINE_SIZE = 4096, LINES = 4096, THROUGH_LINES_MAX = 2 * LINE_SIZE };
 
 struct uw_line {
 	uint64_t rva; /* a multiple of LINE_SIZE */

@@ -12,6 +12,7 @@ enum {
 	STEPS_MAX = 3000, /* in all; functions of 10 KB come to an end */
 	LOG_VISITED = 12, /* each step takes a slot */
 	ALIGNMENT = 16,
+	WORD = 8,
 	UNKNOWN = 0xff
 };
 
@@ -21,6 +22,8 @@ struct way {
 	 * stack pointer at first, or from the frame pointer. UNKNOWN: no call. */
 	uint8_t at_call[2];
 	bool has_calls;
+	/* The instruction before pushed the return address of rbp's frame record. */
+	bool is_pushed;
 	struct uw_flow_state state;
 };
 
@@ -138,6 +141,30 @@ static void keep_fp(struct uw_analysis_row *row)
 	row->same &= 1 << 1;
 }
 
+static bool is_word(struct uw_value value, int32_t number)
+{
+	return value.kind == UW_VALUE_WORD && value.count == UW_VALUE_ALIGNED &&
+	       value.number == number;
+}
+
+/* The row of a function that follows rules of its own, but returns by the record that rbp points
+ * to: V8's builtins take arguments off the stack, and preserve no registers. */
+static bool take_record(const struct way *way, struct uw_analysis_row *row)
+{
+	struct uw_value sp = way->state.reg[UW_RSP];
+	bool is_there = sp.kind == UW_VALUE_ALIGNED ? sp.number == WORD : way->is_pushed;
+
+	if (!is_there || !is_word(way->state.reg[UW_RBP], 0))
+		return false;
+	*row = (struct uw_analysis_row){.cfa_reg = 6,
+					.cfa_offset = 2 * WORD,
+					.sp_offset = INT32_MIN,
+					.fp_offset = 2 * WORD,
+					.saved = 1 << 1};
+	row->slot[1] = -2 * WORD;
+	return true;
+}
+
 /* The row that a return tells; false: none, the way is no function's. */
 static bool take_return(const struct way *way, struct uw_analysis_row *row)
 {
@@ -212,10 +239,12 @@ static bool follow(struct ahead *ahead, struct way *way, struct uw_analysis_row 
 			return false;
 		/* What takes arguments off the stack is no function of the psABI's. */
 		if (effect.flow == UW_FLOW_RETURN)
-			return effect.popped == 0 && take_return(way, row);
+			return effect.popped == 0 && !way->is_pushed ? take_return(way, row)
+								     : take_record(way, row);
 		/* A tail call undoes the frame; a jump to a case does not. */
 		if (effect.flow == UW_FLOW_INDIRECT)
 			return take_return(way, row) && has_record(row);
+		way->is_pushed = is_word(effect.pushed, WORD);
 		way->address += effect.size;
 		if (!go_on(ahead, way, &effect))
 			return false;

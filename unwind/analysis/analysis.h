@@ -142,8 +142,10 @@ size_t uw_analysis_memory(const struct uw_analysis *analysis);
  *
  * The row of a way without calls holds. One of a way with calls counts from the frame pointer, or
  * holds if the frame pointer is CFA - 16, where its caller's is saved: a call that does not return
- * may lead on to code with another frame, and so the row tells rbp alone. false: no way was found
- * in some thousand instructions. *steps grows by their number.
+ * may lead on to code with another frame, and so the row tells rbp alone. A return by the record
+ * that rbp points to tells as much of a function that follows rules of its own, and may take
+ * arguments off the stack. false: no way was found in some thousand instructions. *steps grows by
+ * their number.
  */
 bool uw_analysis_ahead(const struct uw_analysis_source *source, uint64_t address,
 		       bool is_behind_call, struct uw_analysis_row *row, uint32_t *steps);

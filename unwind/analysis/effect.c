@@ -296,7 +296,8 @@ static void compare(struct uw_flow_state *state, const struct operands *operands
 		state->comparison = comparison;
 }
 
-static void push(struct uw_flow_state *state, const struct instruction *instruction)
+static void push(struct uw_flow_state *state, const struct instruction *instruction,
+		 struct uw_effect *effect)
 {
 	const ZydisDecodedOperand *operand = &instruction->operand[0];
 	unsigned size = instruction->head.operand_width == 16 ? 2 : 8;
@@ -304,6 +305,7 @@ static void push(struct uw_flow_state *state, const struct instruction *instruct
 
 	if (instruction->head.mnemonic == ZYDIS_MNEMONIC_PUSH && is_register(operand) && size == 8)
 		value = state->reg[gpr_of(operand->reg.value)];
+	effect->pushed = value;
 	uw_state_put(state, UW_RSP, uw_value_add(state->reg[UW_RSP], -(int64_t)size));
 	uw_state_store(state, state->reg[UW_RSP], size, value);
 	if (state->ahead && value.kind != UW_VALUE_ANY)
@@ -430,13 +432,14 @@ static void call(struct uw_flow_state *state, const struct instruction *instruct
 	effect->flow = UW_FLOW_CALL;
 }
 
-static bool apply_stack(struct uw_flow_state *state, const struct instruction *instruction)
+static bool apply_stack(struct uw_flow_state *state, const struct instruction *instruction,
+			struct uw_effect *effect)
 {
 	switch (instruction->head.mnemonic) {
 	case ZYDIS_MNEMONIC_PUSH:
 	case ZYDIS_MNEMONIC_PUSHF:
 	case ZYDIS_MNEMONIC_PUSHFQ:
-		push(state, instruction);
+		push(state, instruction, effect);
 		return true;
 	case ZYDIS_MNEMONIC_POP:
 	case ZYDIS_MNEMONIC_POPF:
@@ -496,7 +499,7 @@ bool uw_effect_apply(struct uw_flow_state *state, uint64_t address, const uint8_
 	case ZYDIS_CATEGORY_WIDENOP:
 		return true;
 	default:
-		if (!apply_stack(state, &instruction))
+		if (!apply_stack(state, &instruction, effect))
 			compute(state, &instruction);
 		return true;
 	}

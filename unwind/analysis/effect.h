@@ -34,6 +34,7 @@ struct uw_effect {
 	uint16_t popped;             /* of RETURN: bytes of arguments taken off the stack */
 	uint64_t target;             /* of BRANCH and JUMP */
 	struct uw_value value;       /* of INDIRECT: TARGET or POINTER, or unknown */
+	struct uw_value pushed;      /* of NEXT: a register's, if it was pushed; else unknown */
 };
 
 /* Applies the instruction at address, of which at most size bytes are there, to state. false: it is

@@ -12,12 +12,18 @@ enum {
 	TAIL_MAX = 16,    /* instructions to a jump that may be a tail call */
 	WAYS_MAX = 64,    /* not yet followed */
 	LOG_SEEN = 13,    /* addresses of instructions: more than twice STEPS_MAX */
-	DISTANCE_MAX = 256 * 1024
+	DISTANCE_MAX = 256 * 1024,
+	WORD = 8
 };
 
 /* The two registers at the start are the bases of the search's values: rsp is the CFA. rbp is the
  * other base, ALIGNED, when it may be a frame's pointer; else it is one more preserved value. */
-enum { INITIAL_FP = 1, MARKED = 2 /* any other number */ };
+enum {
+	INITIAL_FP = 1,
+	/* Any other numbers: of the words where a frame pointer points to, and the one above. */
+	MARKED = 2,
+	MARKED_RETURN = 3
+};
 
 struct way {
 	uint64_t address;
@@ -76,16 +82,24 @@ static struct uw_way_out ending(const struct uw_flow_state *state)
 		way.base = UW_WAY_FP;
 	if (fp.kind == UW_VALUE_INITIAL && fp.number == MARKED)
 		way.fp = UW_WAY_FP_BELOW;
-	else if (fp.kind == UW_VALUE_INITIAL || (fp.kind == UW_VALUE_ALIGNED && fp.number == 0))
+	else if ((fp.kind == UW_VALUE_INITIAL && fp.number == INITIAL_FP) ||
+		 (fp.kind == UW_VALUE_ALIGNED && fp.number == 0))
 		way.fp = UW_WAY_FP_SAME;
 	return way;
 }
 
-static void take_return(struct search *search, const struct uw_flow_state *state, uint16_t popped)
+/* is_pushed: the instruction before pushed the return address, which had been taken off from below
+ * arguments: so do V8's builtins, whose number of arguments is known at run time only. */
+static void take_return(struct search *search, const struct uw_flow_state *state, uint16_t popped,
+			bool is_pushed)
 {
 	struct uw_way_out way = ending(state);
 
 	way.popped = popped;
+	if (way.base == UW_WAY_UNKNOWN && is_pushed) {
+		way.base = UW_WAY_FP;
+		way.slot = WORD;
+	}
 	if (way.base == UW_WAY_UNKNOWN)
 		return;
 	if (search->found.base == UW_WAY_UNKNOWN) {
@@ -121,9 +135,9 @@ static void take_tail(struct search *search, const struct uw_flow_state *state)
 	}
 }
 
-/* Moves behind an instruction; false: the way ends. */
+/* Moves behind an instruction; false: the way ends. is_pushed: see take_return. */
 static bool go_on(struct search *search, struct uw_flow_state *state,
-		  const struct uw_effect *effect, uint64_t *address)
+		  const struct uw_effect *effect, bool is_pushed, uint64_t *address)
 {
 	uint8_t bytes[UW_INSTRUCTION_SIZE_MAX];
 	struct uw_flow_state taken;
@@ -147,7 +161,7 @@ static bool go_on(struct search *search, struct uw_flow_state *state,
 			search->left = ending(state);
 		return false;
 	case UW_FLOW_RETURN:
-		take_return(search, state, effect->popped);
+		take_return(search, state, effect->popped, is_pushed);
 		return false;
 	case UW_FLOW_INDIRECT:
 		take_tail(search, state);
@@ -163,6 +177,7 @@ static bool go_on(struct search *search, struct uw_flow_state *state,
 static void follow(struct search *search, uint64_t address, struct uw_flow_state *state)
 {
 	enum uw_flow_kind last = UW_FLOW_NEXT;
+	bool is_pushed = false;
 
 	while (search->steps < search->steps_max && uw_visit(search->seen, LOG_SEEN, address)) {
 		uint8_t bytes[UW_INSTRUCTION_SIZE_MAX];
@@ -172,9 +187,11 @@ static void follow(struct search *search, uint64_t address, struct uw_flow_state
 			return;
 		search->steps++;
 		if ((effect.flow == UW_FLOW_CALL && last == UW_FLOW_CALL) ||
-		    !go_on(search, state, &effect, &address))
+		    !go_on(search, state, &effect, is_pushed, &address))
 			return;
 		last = effect.flow;
+		is_pushed = effect.pushed.kind == UW_VALUE_INITIAL &&
+			    effect.pushed.number == MARKED_RETURN;
 	}
 }
 
@@ -202,9 +219,9 @@ static struct uw_way_out run(struct search *search, const struct uw_flow_state *
 	return search->found.base != UW_WAY_UNKNOWN ? search->found : search->left;
 }
 
-static void set_word(struct uw_flow_state *state, uint32_t base, int32_t offset)
+static void set_word(struct uw_flow_state *state, uint32_t base, int32_t offset, int32_t mark)
 {
-	struct uw_value marked = {UW_VALUE_INITIAL, 0, MARKED};
+	struct uw_value marked = {UW_VALUE_INITIAL, 0, mark};
 
 	uw_state_store(state, (struct uw_value){(uint16_t)base, 0, offset}, 8, marked);
 }
@@ -216,8 +233,10 @@ static void begin(struct uw_flow_state *state, bool fp_is_base)
 	state->reg[UW_RSP] = (struct uw_value){UW_VALUE_CFA, 0, 0};
 	state->reg[UW_RBP] = fp_is_base ? (struct uw_value){UW_VALUE_ALIGNED, 0, 0}
 					: (struct uw_value){UW_VALUE_INITIAL, 0, INITIAL_FP};
-	if (fp_is_base)
-		set_word(state, UW_VALUE_ALIGNED, 0);
+	if (!fp_is_base)
+		return;
+	set_word(state, UW_VALUE_ALIGNED, 0, MARKED);
+	set_word(state, UW_VALUE_ALIGNED, WORD, MARKED_RETURN);
 }
 
 static struct uw_way_out find(struct search *search)
@@ -226,14 +245,14 @@ static struct uw_way_out find(struct search *search)
 
 	begin(&state, true);
 	struct uw_way_out way = run(search, &state);
-	if (way.base == UW_WAY_FP && (way.slot != 8 || way.fp != UW_WAY_FP_BELOW))
+	if (way.base == UW_WAY_FP && (way.slot != WORD || way.fp != UW_WAY_FP_BELOW))
 		return (struct uw_way_out){0};
 	if (way.base != UW_WAY_SP)
 		return way;
 	/* Once more, for what becomes of rbp. */
 	int32_t slot = way.slot;
 	begin(&state, false);
-	set_word(&state, UW_VALUE_CFA, slot - 8);
+	set_word(&state, UW_VALUE_CFA, slot - WORD, MARKED);
 	way = run(search, &state);
 	return way.base == UW_WAY_SP && way.slot == slot ? way : (struct uw_way_out){0};
 }

@@ -17,6 +17,7 @@
 #include "unwind/step/code.h"
 #include "unwind/step/step.h"
 #include <assert.h>
+#include <string.h>
 
 enum {
 	JUMPS_MAX = 4,               /* from a call's target to the function, one after the other */
@@ -126,24 +127,43 @@ static bool needs_no_call(struct uw_space *space, uint64_t ra, struct uw_memory 
 	       (kind == UW_CODE_ROW && uw_code_is_sigreturn(space, ra));
 }
 
-/*
- * Whether a direct call of another function may have led here, so that the function's own rules
- * have to do: calls in generated code are changed while they run, and to a function with a frame
- * record V8's builtins jump by registers, with their arguments on the stack.
- */
-static bool may_lead(struct uw_space *space, const struct uw_call *call,
-		     const struct uw_saved *saved)
+/* Whether a function has returns by other rules, and jumps to unknown places. */
+static bool jumps_by_register(const struct uw_analysis *analysis)
 {
-	uint64_t bias;
+	return analysis && uw_analysis_is_contradicted(analysis) &&
+	       uw_analysis_jumps_anywhere(analysis);
+}
+
+/*
+ * Whether a direct call of another function may have led to code with a frame record, whose own
+ * rules have to do: calls in generated code are changed while they run, and V8's builtins jump by
+ * registers, with their arguments on the stack, at once or behind one direct jump.
+ */
+static bool may_lead(struct uw_space *space, const struct uw_call *call)
+{
+	const uint64_t *exits;
+	uint64_t bias, other;
 
 	if (call->is_generated)
 		return true;
-	if (saved->cfa_reg != uw_machine_of(UW_ARCH_X86_64)->fp ||
-	    saved->slot[UW_SAVED_FP] == UW_SLOT_LOST)
-		return false;
 	const struct uw_analysis *analysis = analysis_at(space, call->target, &bias);
-	return analysis && uw_analysis_is_contradicted(analysis) &&
-	       uw_analysis_jumps_anywhere(analysis);
+	if (jumps_by_register(analysis))
+		return true;
+	uint64_t targets[UW_ANALYSIS_EXITS_MAX];
+	size_t count = analysis ? uw_analysis_exits(analysis, &exits) : 0;
+	if (count > 0)
+		memcpy(targets, exits, count * sizeof(*exits));
+	for (size_t i = 0; i < count; i++)
+		if (jumps_by_register(analysis_at(space, targets[i] + bias, &other)))
+			return true;
+	return false;
+}
+
+/* Whether a step is by the frame pointer, to a frame record. */
+static bool has_record(const struct uw_saved *saved)
+{
+	return saved->cfa_reg == uw_machine_of(UW_ARCH_X86_64)->fp &&
+	       saved->slot[UW_SAVED_FP] != UW_SLOT_LOST;
 }
 
 /* Whether the call before a return address led to the function at start. */
@@ -164,7 +184,8 @@ static bool call_fits(const struct place *place, uint64_t ra, const struct uw_co
 	if (!call->found)
 		return needs_no_call(place->space, ra, memory);
 	if (is_ahead) {
-		if (call->direct && !jumps_lead(place, call->target, start, 0, &left))
+		if (call->direct && !jumps_lead(place, call->target, start, 0, &left) &&
+		    !(has_record(saved) && may_lead(place->space, call)))
 			return false;
 		call->inner = place->lookup;
 		return true;
@@ -173,7 +194,8 @@ static bool call_fits(const struct place *place, uint64_t ra, const struct uw_co
 		if (target_has_place(place, call->target, code, saved))
 			uw_functions_learn(place->functions, call->target - place->bias);
 		else if (!jumps_lead(place, call->target, start, 0, &left) &&
-			 !may_lead(place->space, call, saved))
+			 !((call->is_generated || has_record(saved)) &&
+			   may_lead(place->space, call)))
 			return false;
 	} else if (call->direct) {
 		uw_functions_learn(place->functions, start - place->bias);

@@ -77,6 +77,17 @@ PLACE(branches);
 CODE("takes: push %rbx; takes_body: nop; pop %rbx; ret $8");
 PLACE(takes_body);
 
+/* As V8's builtins: arguments are taken from above the return address, other registers lost. */
+CODE("builtin: push %rbp; mov %rsp, %rbp; push %rbx; call builtin; builtin_behind: xor %ebx, %ebx; "
+     "leave; pop %rcx; lea (%rsp, %rbx, 8), %rsp; push %rcx; ret; "
+     "builtin_eight: mov $1, %ebx; leave; ret $8; "
+     "builtin_other: leave; pop %rcx; lea (%rsp, %rbx, 8), %rsp; push %rdx; ret; "
+     "builtin_kept: pop %rcx; lea (%rsp, %rbx, 8), %rsp; push %rcx; ret; .byte 0x06");
+PLACE(builtin_behind);
+PLACE(builtin_eight);
+PLACE(builtin_other);
+PLACE(builtin_kept);
+
 /* A register that is pushed in place of another is no preserved one. */
 CODE("swapped: push %rbx; push %rbp; swapped_body: nop; pop %rbx; pop %rbp; pop %rcx; pop %rbx; "
      "pop %rbx; ret; .byte 0x06; swapped_none: .byte 0x06, 0x06");
@@ -180,6 +191,17 @@ START_TEST(tail_calls)
 }
 END_TEST
 
+START_TEST(records_of_builtins)
+{
+	ck_assert(find(builtin_behind, true));
+	assert_record(6, 16);
+	ck_assert(find(builtin_eight, false));
+	assert_record(6, 16);
+	ck_assert(!find(builtin_other, false));
+	ck_assert(!find(builtin_kept, false));
+}
+END_TEST
+
 START_TEST(no_way)
 {
 	ck_assert(!find(branches, false));
@@ -204,6 +226,7 @@ int main(void)
 	tcase_add_test(tcase, calls_without_record);
 	tcase_add_test(tcase, call_that_does_not_return);
 	tcase_add_test(tcase, tail_calls);
+	tcase_add_test(tcase, records_of_builtins);
 	tcase_add_test(tcase, no_way);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -29,6 +29,16 @@ CODE(leaves, "push %rax; leaves_from: pop %rax; jmp leaf_start");
 CODE(endless, "endless_from: jmp endless_from");
 CODE(aligned, "aligned_from: and $-64, %rsp; ret");
 CODE(computed, "computed_from: lea (%rsp, %rax, 8), %rsp; ret");
+/* As V8's builtins: arguments, as many as a register says, are taken from above the return address.
+ */
+CODE(arguments, "push %rbp; mov %rsp, %rbp; push %rbx; arguments_from: call *%rax; leave; pop %rcx;"
+		"lea (%rsp, %rbx, 8), %rsp; push %rcx; ret");
+CODE(high_register, "push %rbp; mov %rsp, %rbp; high_register_from: call *%rax; leave; pop %r10;"
+		    "lea (%rsp, %rbx, 8), %rsp; push %r10; ret");
+CODE(other_pushed, "push %rbp; mov %rsp, %rbp; other_pushed_from: call *%rax; leave; pop %rcx;"
+		   "lea (%rsp, %rbx, 8), %rsp; push %rdx; ret");
+CODE(pushed_before, "push %rbp; mov %rsp, %rbp; pushed_before_from: call *%rax; leave; pop %rcx;"
+		    "lea (%rsp, %rbx, 8), %rsp; push %rcx; pop %rdx; ret");
 CODE(invalid, "invalid_from: .byte 0x06; ret");
 
 struct code {
@@ -85,6 +95,10 @@ static const struct {
 	CASE(endless, .base = UW_WAY_UNKNOWN),
 	CASE(aligned, .base = UW_WAY_UNKNOWN),
 	CASE(computed, .base = UW_WAY_UNKNOWN),
+	CASE(arguments, .base = UW_WAY_FP, .slot = 8, .fp = UW_WAY_FP_BELOW),
+	CASE(high_register, .base = UW_WAY_FP, .slot = 8, .fp = UW_WAY_FP_BELOW),
+	CASE(other_pushed, .base = UW_WAY_UNKNOWN),
+	CASE(pushed_before, .base = UW_WAY_UNKNOWN),
 	CASE(invalid, .base = UW_WAY_UNKNOWN),
 };
 

@@ -79,6 +79,16 @@ __asm__(".text\n.p2align 4\nnop\nnop\nnop\n"
 	"%rbp\nret\n"
 	".type behind_hidden, @function\nbehind_hidden: ret\n.size behind_hidden, 1\n");
 
+/* No symbol, and arguments that are taken from above the return address, as V8's builtins do;
+ * nothing jumps there. */
+__asm__(".text\n.p2align 4\n"
+	".local builtin\nbuiltin:\n"
+	"push %rbp\nmov %rsp, %rbp\nsub $32, %rsp\ncall pushes\nxor %ebx, %ebx\nleave\npop %rcx\n"
+	"lea (%rsp, %rbx, 8), %rsp\npush %rcx\nret\n"
+	".type behind_builtin, @function\nbehind_builtin: ret\n.size behind_builtin, 1\n");
+extern char builtin[];
+CALLER(call_behind, "call behind_builtin");
+
 static void assert_complete_through(size_t index, uint64_t ra)
 {
 	enum uw_stop stop;
@@ -194,6 +204,34 @@ START_TEST(no_symbol)
 }
 END_TEST
 
+static size_t read_nothing(void *context, uint64_t address, void *bytes, size_t size)
+{
+	(void)context;
+	(void)address;
+	(void)bytes;
+	(void)size;
+	return 0;
+}
+
+/* Only its frame pointer shows the frame, and the call must have led there: behind_builtin lies
+ * behind. */
+START_TEST(arguments_are_taken)
+{
+	static const struct uw_code_reader reader = {NULL, read_nothing};
+
+	uw_space_set_reader(space, &reader);
+	call_any((void (*)(void))(uintptr_t)builtin, &caller_ra);
+	assert_complete_through(2, caller_ra);
+	uint64_t other;
+	enum uw_stop stop;
+
+	call_behind(NULL, &other);
+	change_return(caller_ra, other);
+	ck_assert_uint_eq(walk(&stop), 2);
+	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+}
+END_TEST
+
 START_TEST(computed_stack_pointer)
 {
 	call_any(switches, &caller_ra);
@@ -241,6 +279,7 @@ int main(void)
 	tcase_add_test(tcase, tail_call);
 	tcase_add_test(tcase, return_address_is_checked);
 	tcase_add_test(tcase, no_symbol);
+	tcase_add_test(tcase, arguments_are_taken);
 	tcase_add_test(tcase, computed_stack_pointer);
 	tcase_add_test(tcase, reuse);
 	suite_add_tcase(suite, tcase);

@@ -21,6 +21,9 @@ enum {
 	SHARE_PARTS = 64     /* one stack in SHARE_PARTS is always kept */
 };
 
+/* CPU time of the program for which the limit may be used ahead. */
+#define AHEAD_NS (10 * NS_PER_S)
+
 /* How much the share changes in a step, at most. */
 #define LEAST_CHANGE 0.25
 #define MOST_CHANGE  1.5
@@ -29,6 +32,7 @@ void budget_begin(struct budget *budget, double limit, uint64_t now_ns)
 {
 	*budget = (struct budget){.limit = limit,
 				  .share = SAMPLING_SHARE_ALL,
+				  .spare_ns = limit * (double)AHEAD_NS,
 				  .next_ns = now_ns + NS_PER_S};
 }
 
@@ -50,6 +54,17 @@ static uint64_t pause_after(uint64_t taken_ns)
 	return taken_ns > STEP_NS / READING_SHARE ? taken_ns * READING_SHARE : STEP_NS;
 }
 
+/* Takes the use since the last step into account. */
+static void follow_use(struct budget *budget, double own_ns, double program_ns)
+{
+	double allowed = budget->limit * program_ns, most = budget->limit * (double)AHEAD_NS;
+	double left = budget->spare_ns + allowed - own_ns;
+
+	budget->share = change_share(budget->share,
+				     (allowed + budget->spare_ns) / (own_ns > 0 ? own_ns : 1));
+	budget->spare_ns = left < 0 ? 0 : left < most ? left : most;
+}
+
 void budget_step(struct budget *budget, const struct budget_reading *reading)
 {
 	uint64_t own = reading->own_ns - budget->own_ns;
@@ -61,8 +76,7 @@ void budget_step(struct budget *budget, const struct budget_reading *reading)
 	if (budget->is_counting && program < STEP_PROGRAM_NS)
 		return;
 	if (budget->is_counting)
-		budget->share = change_share(budget->share, budget->limit * (double)program /
-								    (double)(own > 0 ? own : 1));
+		follow_use(budget, (double)own, (double)program);
 	budget->is_counting = true;
 	budget->own_ns = reading->own_ns;
 	budget->program_ns = reading->program_ns;

@@ -2,6 +2,10 @@
  * The limit for the cost of collecting, and the share of stacks to keep within it. Only
  * bookkeeping: the caller reads the clocks.
  *
+ * What ten seconds of the program would allow may be used ahead, at first and again once it was
+ * saved: code that is met first costs most, and a short run would lose the stacks that a long one
+ * keeps. In the long run the limit holds.
+ *
  * The share follows the cost slowly. Kept stacks are drawn: for the kernel's copies from only a
  * sample's thread and time (sampling_keeps_stack), for BPF's by its random numbers before a copy.
  * Both give an even share over time and threads: a program's stacks stay representative however
@@ -19,6 +23,7 @@ struct budget {
 	uint64_t next_ns;    /* time of the next budget_step */
 	uint64_t own_ns;     /* as of the last step */
 	uint64_t program_ns; /* likewise */
+	double spare_ns;     /* that may be used beyond the limit */
 	bool is_counting;    /* the first second is over */
 };
 
@@ -40,7 +45,7 @@ static inline bool budget_is_due(const struct budget *budget, uint64_t now_ns)
 	return budget->limit > 0 && now_ns >= budget->next_ns;
 }
 
-/* Sets the share by the use since the last step. */
+/* Sets the share by the use since the last step, and what is spare. */
 void budget_step(struct budget *budget, const struct budget_reading *reading);
 
 #endif

@@ -64,9 +64,38 @@ START_TEST(follows_the_cost)
 	};
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		begin(rules[i].limit);
-		run(10 * S, rules[i].cpus, rules[i].anyway, rules[i].stacks);
+		run(40 * S, rules[i].cpus, rules[i].anyway, rules[i].stacks);
 		ck_assert_double_eq_tol(share(), rules[i].share, rules[i].share * 0.05);
 	}
+}
+END_TEST
+
+/* Half a second is used ahead, which five seconds take here; over a minute the limit holds. */
+START_TEST(start_is_dear)
+{
+	begin(0.05);
+	run(5 * S, 1, 0.01, 0.14);
+	ck_assert_uint_eq(budget.share, SAMPLING_SHARE_ALL);
+	run(3 * S, 1, 0.01, 0.14);
+	ck_assert_double_eq_tol(share(), 0.04 / 0.14, 0.02);
+	run(52 * S, 1, 0.01, 0.14);
+	ck_assert_double_eq_tol(share(), 0.04 / 0.14, 0.02);
+	double own_s = (double)(at.own_ns - 7 * S) / (double)S;
+	ck_assert_double_ge(own_s, 0.15 + 59 * 0.05 + 0.45);
+	ck_assert_double_le(own_s, 0.15 + 59 * 0.05 + 0.55);
+}
+END_TEST
+
+/* Not more is saved than there was at first. */
+START_TEST(rest_is_saved)
+{
+	begin(0.05);
+	run(100 * S, 1, 0.01, 0.01);
+	ck_assert_double_eq_tol(budget.spare_ns, 0.5 * S, 1);
+	run(3 * S, 1, 0.01, 0.14);
+	ck_assert_uint_eq(budget.share, SAMPLING_SHARE_ALL);
+	run(5 * S, 1, 0.01, 0.14);
+	ck_assert_double_eq_tol(share(), 0.04 / 0.14, 0.02);
 }
 END_TEST
 
@@ -136,6 +165,8 @@ int main(void)
 	TCase *tcase = tcase_create("budget");
 	tcase_add_test(tcase, first_second_is_free);
 	tcase_add_test(tcase, follows_the_cost);
+	tcase_add_test(tcase, start_is_dear);
+	tcase_add_test(tcase, rest_is_saved);
 	tcase_add_test(tcase, comes_back);
 	tcase_add_test(tcase, idle_program);
 	tcase_add_test(tcase, dear_readings_are_seldom);

@@ -19,18 +19,39 @@ struct instruction {
 
 static const struct uw_value any;
 
+/* Whether nothing of an instruction but its kind and size counts, and the distance of a target. */
+static bool is_bare(const ZydisDecodedInstruction *head)
+{
+	switch (head->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR: /* loops count in a register */
+		return head->opcode_map != ZYDIS_OPCODE_MAP_DEFAULT ||
+		       (head->opcode & 0xf0) == 0x70;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+	case ZYDIS_CATEGORY_CALL:
+		return head->raw.imm[0].is_relative;
+	case ZYDIS_CATEGORY_NOP:
+	case ZYDIS_CATEGORY_WIDENOP:
+	case ZYDIS_CATEGORY_RET:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static bool decode(const uint8_t *bytes, size_t size, struct instruction *instruction)
 {
 	ZydisDecoder decoder;
 	ZydisDecoderContext context;
 
+	instruction->operand[0].type = ZYDIS_OPERAND_TYPE_UNUSED;
 	return ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
 					     ZYDIS_STACK_WIDTH_64)) &&
 	       ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, bytes, size,
 							  &instruction->head)) &&
-	       ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder, &context, &instruction->head,
-						       instruction->operand,
-						       instruction->head.operand_count));
+	       (is_bare(&instruction->head) ||
+		ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder, &context, &instruction->head,
+							instruction->operand,
+							instruction->head.operand_count)));
 }
 
 /* The general purpose register that holds reg; UW_NO_GPR: another one. */
@@ -38,8 +59,15 @@ static unsigned gpr_of(ZydisRegister reg)
 {
 	if (reg < ZYDIS_REGISTER_AL || reg > ZYDIS_REGISTER_R15)
 		return UW_NO_GPR;
-	return (unsigned)(ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg) -
-			  ZYDIS_REGISTER_RAX);
+	if (reg >= ZYDIS_REGISTER_RAX)
+		return (unsigned)(reg - ZYDIS_REGISTER_RAX);
+	if (reg >= ZYDIS_REGISTER_EAX)
+		return (unsigned)(reg - ZYDIS_REGISTER_EAX);
+	if (reg >= ZYDIS_REGISTER_AX)
+		return (unsigned)(reg - ZYDIS_REGISTER_AX);
+	/* al to bl, ah to bh, spl to r15b */
+	return (unsigned)(reg -
+			  (reg < ZYDIS_REGISTER_AH ? ZYDIS_REGISTER_AL : ZYDIS_REGISTER_AL + 4));
 }
 
 static bool is_register(const ZydisDecodedOperand *operand)
@@ -400,11 +428,11 @@ static void jump(struct uw_flow_state *state, const struct instruction *instruct
 	const ZydisDecodedOperand *operand = &instruction->operand[0];
 	bool is_branch = instruction->head.meta.category == ZYDIS_CATEGORY_COND_BR;
 
-	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.is_relative) {
+	if (instruction->head.raw.imm[0].is_relative) {
 		effect->flow = is_branch ? UW_FLOW_BRANCH : UW_FLOW_JUMP;
 		effect->condition = condition_of(instruction->head.mnemonic);
-		effect->target = instruction->next + operand->imm.value.u;
-		if (is_branch)
+		effect->target = instruction->next + instruction->head.raw.imm[0].value.u;
+		if (is_branch && !is_bare(&instruction->head))
 			clobber(state, instruction); /* the counter of a loop */
 		return;
 	}
@@ -420,9 +448,7 @@ static void jump(struct uw_flow_state *state, const struct instruction *instruct
 static void call(struct uw_flow_state *state, const struct instruction *instruction,
 		 struct uw_effect *effect)
 {
-	const ZydisDecodedOperand *operand = &instruction->operand[0];
-
-	if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand->imm.value.u == 0) {
+	if (instruction->head.raw.imm[0].is_relative && instruction->head.raw.imm[0].value.u == 0) {
 		/* A push of the next instruction's address. */
 		uw_state_put(state, UW_RSP, uw_value_add(state->reg[UW_RSP], -8));
 		uw_state_store(state, state->reg[UW_RSP], 8, any);

@@ -14,10 +14,11 @@ enum {
 	/* Bytes analysed for one address, beyond which no other likely start is asked: of the
 	 * addresses of Chromium that have a row by a likely start 98 % take less. */
 	LIKELY_MAX = 8 * 1024,
-	OWNERS_ASKED = 4, /* places that a cold part jumps to */
-	TAILS_MAX = 2,    /* tail calls followed to a return */
-	PART_MAX = 8192,  /* bytes of a part that is jumped to */
-	GROWN_MAX = 4096, /* a function's end may have been missed by this */
+	LIKELY_SIZE_MAX = 32 * 1024, /* of a function that is told by a likely start */
+	OWNERS_ASKED = 4,            /* places that a cold part jumps to */
+	TAILS_MAX = 2,               /* tail calls followed to a return */
+	PART_MAX = 8192,             /* bytes of a part that is jumped to */
+	GROWN_MAX = 4096,            /* a function's end may have been missed by this */
 	ROUNDS_MAX = 4,
 	REPEATED_MAX = 16 * 1024, /* bytes analysed for one start, beyond which no more is tried */
 	ENTRY_SIZE = 64,          /* of the code at a program's entry */
@@ -57,6 +58,7 @@ struct uw_functions {
 	uint8_t strictness;  /* enum strictness */
 	uint64_t begun;      /* counts.bytes before it */
 	uint64_t asked;      /* counts.bytes before the address that is looked up */
+	bool is_guess;       /* the start is a likely one */
 	size_t memory;       /* of all analyses */
 	uint64_t work;       /* bytes that may still be analysed */
 	struct uw_rows rows; /* of addresses */
@@ -181,9 +183,12 @@ static uint64_t find_end(struct uw_functions *functions, uint64_t start, uint64_
 {
 	const struct uw_analysis_source source = {functions, read_code, NULL, true};
 	size_t until = learnt_until(functions, start);
+	uint64_t most = functions->is_guess ? LIKELY_SIZE_MAX : UW_ANALYSIS_EXTENT_MAX;
 
 	if (until < functions->learnt_count && functions->learnt[until] < limit)
 		limit = functions->learnt[until];
+	if (limit > start && limit - start > most)
+		limit = start + most;
 	if (functions->work == 0)
 		return start;
 	/* Each jump of a function that is none may ask. */
@@ -196,7 +201,7 @@ static uint64_t find_end(struct uw_functions *functions, uint64_t start, uint64_
 	/* A look at each instruction takes an eighth of its analysis. */
 	charge_work(functions, (end - start) / 8);
 	/* No end was found: V8's builtins, which begin and end as no function does. */
-	if (end - start >= UW_ANALYSIS_EXTENT_MAX)
+	if (end - start >= most)
 		return start;
 	return start == functions->current && end < functions->current_end ? functions->current_end
 									   : end;
@@ -407,6 +412,12 @@ static const struct uw_analysis_row *row_of_learnt(struct uw_functions *function
 	return NULL;
 }
 
+/* Whether much was analysed for the address that is looked up. */
+static bool has_asked_enough(const struct uw_functions *functions)
+{
+	return functions->counts.bytes - functions->asked > LIKELY_MAX;
+}
+
 /* Whether the entry at start is proven, by the function's own returns or by those of the functions
  * that it jumps to. */
 static bool is_proven(struct uw_functions *functions, uint64_t start, bool makes_frame,
@@ -420,7 +431,7 @@ static bool is_proven(struct uw_functions *functions, uint64_t start, bool makes
 	if (uw_analysis_is_closed(analysis) || (makes_frame && uw_analysis_returns(analysis)))
 		return true;
 	size_t count = tails < TAILS_MAX ? uw_analysis_exits(analysis, &exits) : 0;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && !has_asked_enough(functions); i++)
 		if (is_proven(functions, exits[i], false, tails + 1))
 			return true;
 	return false;
@@ -438,7 +449,7 @@ static const struct uw_analysis_row *row_of_likely(struct uw_functions *function
 
 	uw_starts_begin(&starts, functions->elf, functions->lines, *limit, rva, only_frames);
 	for (unsigned i = 0; i < LIKELY_ASKED && uw_starts_next(&starts, start); i++) {
-		if (functions->counts.bytes - functions->asked > LIKELY_MAX)
+		if (has_asked_enough(functions))
 			break;
 		const struct uw_analysis_row *row = uw_functions_row_from(functions, *start, rva);
 		uint64_t from, end;
@@ -475,8 +486,12 @@ static const struct uw_analysis_row *find_row(struct uw_functions *functions, ui
 		return row;
 	if (symbol && symbol->start + symbol->size > limit)
 		limit = symbol->start + symbol->size;
+	functions->is_guess = true;
 	row = row_of_likely(functions, rva, true, &limit, start);
-	return row ? row : row_of_likely(functions, rva, false, &limit, start);
+	if (!row)
+		row = row_of_likely(functions, rva, false, &limit, start);
+	functions->is_guess = false;
+	return row;
 }
 
 /* The row of a function's cold part, which jumps back to the function. */

@@ -31,7 +31,7 @@ static const struct report reports[] = {
 	{"source", "lines of FUNCTION, or of a source FILE: self and total", 0,
 	 .print = report_source_print, .refuse = report_refuse_source},
 	{"assembly", "instructions of FUNCTION: self and total", 0, .print = report_assembly_print,
-	 .refuse = report_refuse_subject},
+	 .refuse = report_refuse_assembly},
 	{"threads", "threads by CPU time", TALLY_BY_THREAD, .print = report_threads_print},
 	{"modules", "modules by CPU time", 0, .print = report_modules_print},
 	{"utilization", "elapsed time by number of threads that ran or could run at once",

@@ -83,11 +83,11 @@ def check_source(result, stacks, path, function):
     expected[str(lines[address])] += time
   rows = code_rows('source', function, result, *MODES)
   off = differences(sums(rows, 'Line', 'CPU Time:Self'), expected)
-  check(len(rows) >= 2 and not off, f'source {function}: the times of lines are those of addr2line', f'{len(rows)} rows, off {off}')
+  check(own and len(rows) >= 2 and not off, f'source {function}: the times of lines are those of addr2line', f'{len(rows)} rows, off {off}')
   with open(rows[0]['Source File'], encoding='utf-8') as file:
     text = file.read().expandtabs().splitlines()
   wrong = [row for row in rows if row['Line'] and row['Source'] != text[int(row['Line']) - 1]]
-  check(not wrong, f'source {function}: the text is that of the file', str(wrong[:2]))
+  check(not wrong and any(row['Line'] for row in rows), f'source {function}: the text is that of the file', str(wrong[:2]))
 
 
 def objdump_addresses(path, function):
@@ -136,6 +136,45 @@ def refuses(words, *arguments):
         f'{done.returncode}: {done.stderr}')
 
 
+INLINED = '''
+static inline __attribute__((always_inline)) unsigned tiny(unsigned x)
+{
+  for (int i = 0; i < 1000; i++)
+    x = (x * 1664525u + 1013904223u) ^ x >> 7;
+  return x;
+}
+__attribute__((noinline)) unsigned host(unsigned n)
+{
+  unsigned sum = 0;
+  for (unsigned i = 0; i < n; i++)
+    sum += tiny(i + sum);
+  return sum;
+}
+int main(void)
+{
+  return host(200000) & 1;
+}
+'''
+
+
+def check_inlined():
+  """Lines of an inlined function are its own, its instructions those of the function that it is in."""
+  path = s.scratch('inlined')
+  with open(path + '.c', 'w', encoding='ascii') as file:
+    file.write(INLINED)
+  subprocess.run(['gcc', '-O1', '-g', '-o', path, path + '.c'], check=True, timeout=60)
+  result = s.collect(['sh', '-c', f'{path} || true']).result
+  rows = code_rows('source', 'tiny', result)
+  check(rows and {row['Line'] for row in rows} <= {'4', '5', '6'} and sum(seconds(row['CPU Time:Self']) for row in rows) > 0.05,
+        'source of an inlined function', str(rows))
+  refuses('it is inlined', 'assembly', 'tiny', result)
+  refuses('tbreport assembly host', 'assembly', 'tiny', result)
+  rows = code_rows('assembly', 'host', result)
+  own = sum(seconds(row['CPU Time:Self']) for row in rows)
+  total = sum(seconds(row['CPU Time']) for row in s.report(result, 'hotspots', '--filter', 'process=inlined', '--filter', 'module=inlined'))
+  check(rows and abs(own - total) < 1e-4, 'assembly has the time of what is inlined', f'{own} of {total} s')
+
+
 def check_moved(result, path):
   """Sources found below another directory; a source that is nowhere; a program that was changed."""
   folder = s.scratch('sources')
@@ -143,7 +182,7 @@ def check_moved(result, path):
   with open(os.path.join(folder, 'demo.c'), 'wb') as file:
     file.write(b'/* \xff\x1b[31m */\n' * 60)
   rows = code_rows('source', 'compare_numbers', result, '--source-dir', folder)
-  check(all(row['Source'] == '/* \\xff\\x1b[31m */' for row in rows if row['Line']), 'source: --source-dir goes first, nothing steers',
+  check(rows and all(row['Source'] == '/* \\xff\\x1b[31m */' for row in rows if row['Line']), 'source: --source-dir goes first, nothing steers',
         str(rows[:1]))
   done = s.run_tool('tbreport', 'source', 'compare_numbers', result, '--source-dir', folder)
   check('changed after the collection' in done.stderr, 'source: a file changed later is named', done.stderr)
@@ -171,6 +210,8 @@ def main():
     check_totals(got.result, stacks)
   with s.section('text'):
     check_text(got.result)
+  with s.section('inlined'):
+    check_inlined()
   with s.section('moved'):
     check_moved(got.result, path)
   s.finish()

@@ -1,5 +1,6 @@
 #include "tools/code/report_code.h"
 
+#include "tools/memory/xalloc.h"
 #include "tools/terminal/diagnose.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -26,6 +27,35 @@ void report_code_read(const struct report_input *input, const char *path, struct
 		 text->changed_ns - CHANGED_SLACK_NS > (int64_t)start)
 		diagnose("%s: changed after the collection; lines may not be those that ran",
 			 text->path);
+}
+
+/* A function that a function of that name is inlined into; NULL: none. */
+static const char *find_host(const struct report_input *input)
+{
+	const struct profile_reader *reader = input->reader;
+	const struct filter_condition *name = &input->options->subject.conditions[0];
+	for (uint32_t frame = 0; frame < profile_reader_frame_count(reader); frame++) {
+		uint32_t count;
+		const struct profile_symbol *symbols =
+			profile_reader_symbols(reader, frame, &count);
+		for (uint32_t i = 0; i + 1 < count; i++)
+			if (filter_takes_name(name, profile_reader_symtext(reader, symbols[i].name),
+					      profile_reader_symtext(reader, symbols[i].full)))
+				return profile_reader_symtext(reader, symbols[count - 1].name);
+	}
+	return NULL;
+}
+
+char *report_refuse_assembly(const struct report_input *input)
+{
+	char *problem = report_refuse_subject(input);
+	const char *host = problem ? find_host(input) : NULL;
+	if (!host)
+		return problem;
+	free(problem);
+	return xalloc_printf("assembly %s: it is inlined and has no code of its own; use tbreport "
+			     "source of it, or tbreport assembly %s",
+			     input->options->subject.conditions[0].value, host);
 }
 
 void report_code_say_absent(const struct report_input *input)

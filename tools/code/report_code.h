@@ -20,6 +20,9 @@ char *report_refuse_source(const struct report_input *input);
  * (tools/modules/image_identity.h). */
 TBRW_U32 report_assembly_print(const struct report_input *input, FILE *stream, unsigned width);
 
+/* That no function has the name, or only inlined ones, for the caller to free; NULL: one has. */
+char *report_refuse_assembly(const struct report_input *input);
+
 /* Within the room: reads a source file, with a message where that fails, or where the file was
  * changed after the collection. */
 void report_code_read(const struct report_input *input, const char *path, struct source_text *text);

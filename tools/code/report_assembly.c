@@ -1,4 +1,5 @@
 /* The instructions of a function, with the CPU time of each. */
+#include "containers/compare.h"
 #include "tools/code/jump_arrows.h"
 #include "tools/code/machine_code.h"
 #include "tools/code/place_costs.h"
@@ -69,6 +70,7 @@ struct listing {
 	struct jump_arrows arrows;
 	const char *module;
 	uint32_t image;
+	uint32_t next_range;  /* of the present image, or of an earlier one */
 	uint32_t next_cost;   /* the first one without a row yet */
 	const char *function; /* of the last row of data; NULL: none */
 	uint64_t function_start;
@@ -351,11 +353,14 @@ static void read_code(struct listing *listing, const int64_t *dates)
 	enum symbol_file_status status = SYMBOL_FILE_MISSING;
 	struct mapped_file file;
 	uint32_t count = index_map_count(&listing->range_map);
-	struct code_range *ranges = xalloc_zeroed(count, sizeof(*ranges));
+	while (listing->next_range < count &&
+	       listing->ranges[listing->next_range].image < listing->image)
+		listing->next_range++;
+	struct code_range *ranges = xalloc_zeroed(count - listing->next_range, sizeof(*ranges));
 	size_t used = 0;
-	for (uint32_t i = 0; i < count; i++)
-		if (listing->ranges[i].image == listing->image)
-			ranges[used++] = listing->ranges[i].range;
+	for (uint32_t i = listing->next_range;
+	     i < count && listing->ranges[i].image == listing->image; i++)
+		ranges[used++] = listing->ranges[i].range;
 	listing->code = (struct machine_code){0};
 	if (image->kind == PROFILE_IMAGE_FILE || image->kind == PROFILE_IMAGE_VDSO)
 		status = image_identity_make(reader, dates, listing->image, &file)
@@ -379,11 +384,21 @@ static void add_image(struct listing *listing, const int64_t *dates)
 	machine_code_finish(&listing->code);
 }
 
+static int compare_images(const void *a, const void *b)
+{
+	const struct wanted_range *left = a;
+	const struct wanted_range *right = b;
+	return compare_numbers(left->image, right->image);
+}
+
 static void collect(struct listing *listing, const struct report_input *input)
 {
 	struct weighted_stacks at = report_stacks(input, true);
 	*listing = (struct listing){.input = input, .is_subject = report_subject_functions(input)};
 	place_costs_collect(&listing->costs, &at, find_address, listing);
+	if (index_map_count(&listing->range_map) > 1)
+		qsort(listing->ranges, index_map_count(&listing->range_map),
+		      sizeof(*listing->ranges), compare_images);
 }
 
 static void finish(struct listing *listing)

@@ -165,6 +165,7 @@ static int write_report(const struct report *report, struct report_input *input)
 	if (status != 0)
 		return status;
 	input->is_on_terminal = output.is_terminal;
+	input->painter = output_painter(&output);
 	unsigned width = input->options->width ? input->options->width : output_width(&output);
 	char *problem = NULL;
 	input->problem = &problem;

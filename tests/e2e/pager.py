@@ -1,4 +1,4 @@
-"""tbreport on a terminal: through a pager, as git does; a pager that fails, ends early or is none."""
+"""tbreport on a terminal: colours, and a pager as git has; a pager that fails, ends early or is none."""
 
 import fcntl
 import os
@@ -86,11 +86,28 @@ def check_plain(result):
     check(status == 0 and 'Function' in file.read() and not shown, 'a file has no pager', shown)
 
 
+def check_colours(result):
+  red, title = '\x1b[31m', '\x1b[1mCPU Time'
+  plain = {'PAGER': 'cat'}
+  for what, environment, is_coloured in (('a terminal', {}, True), ('NO_COLOR', {'NO_COLOR': '1', 'CLICOLOR_FORCE': '1'}, False),
+                                         ('a dumb terminal', {'TERM': 'dumb'}, False), ('an empty NO_COLOR', {'NO_COLOR': ''}, True)):
+    shown = on_terminal(result, 'hotspots', environment={**plain, **environment})[1]
+    check((red in shown and title in shown) if is_coloured else '\x1b' not in shown, f'colours: {what}', repr(shown[:120]))
+  for force, is_coloured in (('1', True), ('0', False), ('', False)):
+    done = subprocess.run([s.tool('tbreport'), 'hotspots', result], capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, 'CLICOLOR_FORCE': force})
+    check((red in done.stdout) == is_coloured, f'colours: a pipe with CLICOLOR_FORCE={force}', repr(done.stdout[:120]))
+  for options in (('--format', 'csv'), ('--format', 'json'), ('-o', s.scratch('colours.txt'))):
+    done = subprocess.run([s.tool('tbreport'), 'hotspots', result, *options], capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, 'CLICOLOR_FORCE': '1'})
+    check(done.returncode == 0 and '\x1b' not in done.stdout, f'colours: none in {options[-1]}', repr(done.stdout[:120]))
+
+
 def main():
   s.start()
   signal.signal(signal.SIGHUP, signal.SIG_IGN)
   got = s.collect_well([s.target('demo'), '1'])
-  for check_one in (check_pagers, check_less, check_plain):
+  for check_one in (check_pagers, check_less, check_plain, check_colours):
     with s.section(check_one.__name__):
       check_one(got.result)
   s.finish()

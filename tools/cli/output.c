@@ -345,3 +345,29 @@ unsigned output_width(const struct output *output)
 		return size.ws_col;
 	return 80;
 }
+
+static void set_colour(void *user, enum terminal_colour colour)
+{
+	struct output *output = user;
+	const char *code = terminal_colour_code(colour);
+	fflush(output->stream);
+	write_all(output, code, strlen(code));
+}
+
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+	return value && value[0] != '\0';
+}
+
+const struct terminal_painter *output_painter(struct output *output)
+{
+	const char *force = getenv("CLICOLOR_FORCE");
+	const char *terminal = getenv("TERM");
+	bool is_forced = is_set("CLICOLOR_FORCE") && strcmp(force, "0") != 0;
+	bool is_able = output->is_terminal && !(terminal && strcmp(terminal, "dumb") == 0);
+	if (output->path || is_set("NO_COLOR") || !(is_forced || is_able))
+		return NULL;
+	output->painter = (struct terminal_painter){set_colour, output};
+	return &output->painter;
+}

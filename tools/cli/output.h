@@ -21,6 +21,7 @@ struct output {
 	struct output_exit *exit; /* takes the temporary file away if the program ends before */
 	bool is_terminal;
 	struct terminal_filter filter; /* of a terminal */
+	struct terminal_painter painter;
 };
 
 /* The output's name for messages. */
@@ -55,5 +56,11 @@ void output_unlink(const struct output *output);
 /* Columns to fit text in: COLUMNS of the environment, for any output; else the width of the
  * output's terminal; 0 (no limit) without a terminal. */
 unsigned output_width(const struct output *output);
+
+/* For colours in the output's text, past what makes control characters visible; NULL: there are to
+ * be none. Standard output has colours on a terminal whose TERM is not dumb, and anywhere with
+ * CLICOLOR_FORCE (not empty, not 0); never with NO_COLOR (not empty): https://no-color.org and
+ * https://bixense.com/clicolors. Lives as long as the output. */
+const struct terminal_painter *output_painter(struct output *output);
 
 #endif

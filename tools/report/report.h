@@ -19,6 +19,7 @@ struct report_input {
 	const uint32_t *rank; /* place of each function in order of names */
 	struct tally tally;   /* as report.tally_by asks for, and the options' filter */
 	bool is_on_terminal;
+	const struct terminal_painter *painter; /* of the output; NULL: no colours */
 	/* Where a report says that the options do not fit it (report_sort_table); NULL as long as
 	 * they do. The text is for whoever set the input up. Nothing is printed then. */
 	char **problem;

@@ -80,6 +80,7 @@ void report_print_as(const struct report_input *input, struct table *table,
 {
 	struct names names = begin_names(input, table);
 	char *problem = report_sort_table(input->options, table, 0);
+	table->painter = input->painter;
 	if (!problem)
 		format->print(table, stream, width);
 	if (problem && input->problem && !*input->problem)

@@ -4,6 +4,7 @@
 #ifndef TOOLS_TABLE_TABLE_H
 #define TOOLS_TABLE_TABLE_H
 
+#include "tools/terminal/terminal.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -63,6 +64,7 @@ struct table {
 	struct table_cell *cells;
 	size_t row_count;
 	size_t row_capacity;
+	const struct terminal_painter *painter; /* for text; NULL: no colours */
 };
 
 void table_init(struct table *table, const struct table_column *columns, size_t column_count);

@@ -357,8 +357,18 @@ static void print_field(const struct table_column *column, const char *text, siz
 		print_spaces(GAP, stream);
 }
 
+/* Shares as perf report colours them (tools/perf/util/color.h: red from 5 % on, green from 0.5 %).
+ */
+static enum terminal_colour colour_of(enum table_kind kind, const struct table_cell *cell)
+{
+	if (kind != TABLE_SHARE || cell->is_unknown || cell->number < 5000)
+		return TERMINAL_PLAIN;
+	return cell->number < 50000 ? TERMINAL_GREEN : TERMINAL_RED;
+}
+
 static void print_titles(const struct table *table, const struct layout *layout, FILE *stream)
 {
+	terminal_paint(table->painter, TERMINAL_BOLD);
 	for (size_t at = 0; at < layout->count; at++) {
 		size_t i = layout->order[at];
 		char *title = table_format_fit(title_of(&table->columns[i]), layout->widths[i]);
@@ -366,6 +376,7 @@ static void print_titles(const struct table *table, const struct layout *layout,
 			    stream);
 		free(title);
 	}
+	terminal_paint(table->painter, TERMINAL_PLAIN);
 	fputc('\n', stream);
 }
 
@@ -380,8 +391,13 @@ static void print_row(const struct table *table, const struct layout *layout,
 		bool is_last = at + 1 == layout->count;
 		if (!table_is_text(column->kind)) {
 			char number[TABLE_NUMBER_SIZE];
+			enum terminal_colour colour = colour_of(column->kind, cell);
 			print_number(column->kind, cell, number);
+			if (colour != TERMINAL_PLAIN)
+				terminal_paint(table->painter, colour);
 			print_field(column, number, width, is_last, stream);
+			if (colour != TERMINAL_PLAIN)
+				terminal_paint(table->painter, TERMINAL_PLAIN);
 			continue;
 		}
 		char *text = column->kind == TABLE_TREE   ? text_in_tree(lines, row, cell, width)

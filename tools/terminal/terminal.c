@@ -61,3 +61,20 @@ char *terminal_filter_piece(struct terminal_filter *filter, const char *bytes, s
 	free(text);
 	return shown;
 }
+
+void terminal_paint(const struct terminal_painter *painter, enum terminal_colour colour)
+{
+	if (painter)
+		painter->set(painter->user, colour);
+}
+
+const char *terminal_colour_code(enum terminal_colour colour)
+{
+	static const char *const codes[] = {
+		[TERMINAL_PLAIN] = "\x1b[m",
+		[TERMINAL_BOLD] = "\x1b[1m",
+		[TERMINAL_RED] = "\x1b[31m",
+		[TERMINAL_GREEN] = "\x1b[32m",
+	};
+	return codes[colour];
+}

@@ -20,4 +20,24 @@ struct terminal_filter {
 char *terminal_filter_piece(struct terminal_filter *filter, const char *bytes, size_t size,
 			    size_t *shown_size);
 
+/* Colours of text on a terminal (ECMA-48, SGR). */
+enum terminal_colour {
+	TERMINAL_PLAIN,
+	TERMINAL_BOLD,
+	TERMINAL_RED,
+	TERMINAL_GREEN,
+};
+
+/* Sets the colour of what is written next. */
+struct terminal_painter {
+	void (*set)(void *user, enum terminal_colour colour);
+	void *user;
+};
+
+/* NULL: there are no colours. */
+void terminal_paint(const struct terminal_painter *painter, enum terminal_colour colour);
+
+/* What a terminal is sent for a colour. */
+const char *terminal_colour_code(enum terminal_colour colour);
+
 #endif

@@ -1,8 +1,15 @@
 #include "unwind/analysis/effect.h"
 
-#include "unwind/analysis/usual.h"
 #include <Zydis/Decoder.h>
 #include <string.h>
+
+enum {
+	UNMAPPED_SIZE = 64 * 1024,
+	/* The SIB byte of an address without registers, and where it stands at most: behind two
+	 * prefixes, three bytes of the operation and ModRM (AMD64 manual, volume 3, 1.2 to 1.4). */
+	SIB_ABSOLUTE = 0x25,
+	SIB_END = 7
+};
 
 struct instruction {
 	ZydisDecodedInstruction head;
@@ -12,18 +19,39 @@ struct instruction {
 
 static const struct uw_value any;
 
+/* Whether nothing of an instruction but its kind and size counts, and the distance of a target. */
+static bool is_bare(const ZydisDecodedInstruction *head)
+{
+	switch (head->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR: /* loops count in a register */
+		return head->opcode_map != ZYDIS_OPCODE_MAP_DEFAULT ||
+		       (head->opcode & 0xf0) == 0x70;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+	case ZYDIS_CATEGORY_CALL:
+		return head->raw.imm[0].is_relative;
+	case ZYDIS_CATEGORY_NOP:
+	case ZYDIS_CATEGORY_WIDENOP:
+	case ZYDIS_CATEGORY_RET:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static bool decode(const uint8_t *bytes, size_t size, struct instruction *instruction)
 {
 	ZydisDecoder decoder;
 	ZydisDecoderContext context;
 
+	instruction->operand[0].type = ZYDIS_OPERAND_TYPE_UNUSED;
 	return ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
 					     ZYDIS_STACK_WIDTH_64)) &&
 	       ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, bytes, size,
 							  &instruction->head)) &&
-	       ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder, &context, &instruction->head,
-						       instruction->operand,
-						       instruction->head.operand_count));
+	       (is_bare(&instruction->head) ||
+		ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder, &context, &instruction->head,
+							instruction->operand,
+							instruction->head.operand_count)));
 }
 
 /* The general purpose register that holds reg; UW_NO_GPR: another one. */
@@ -132,85 +160,52 @@ static struct uw_value load(const struct uw_flow_state *state, const struct uw_p
 
 /* The values of an instruction's first two operands. */
 struct operands {
-	ZydisMnemonic mnemonic;
-	struct uw_place to, from; /* registers and words in memory; else not set */
-	bool to_memory, from_memory;
+	const ZydisDecodedOperand *to, *from;
+	struct uw_place to_place, from_place;
 	struct uw_value from_value; /* of a register or constant */
 	bool has_constant;
 	int64_t constant;
-	unsigned size, from_size; /* in bytes */
+	unsigned size; /* of the first one, in bytes */
 };
-
-static bool is_gpr(const struct uw_place *place)
-{
-	return place->is_set && !place->is_memory;
-}
-
-static void take_constant(struct operands *operands, int64_t constant)
-{
-	operands->has_constant = true;
-	operands->constant = constant;
-	operands->from_value = uw_value_constant(constant);
-}
 
 static struct operands operands_of(const struct uw_flow_state *state,
 				   const struct instruction *instruction)
 {
-	const ZydisDecodedOperand *to = &instruction->operand[0], *from = &instruction->operand[1];
-	struct operands operands = {
-		.mnemonic = instruction->head.mnemonic,
-		.to = place_of(instruction, to),
-		.from = place_of(instruction, from),
-		.to_memory = is_memory(to),
-		.from_memory = is_memory(from),
-		.size = to->size / 8U,
-		.from_size = from->size / 8U,
-	};
+	struct operands operands = {.to = &instruction->operand[0],
+				    .from = &instruction->operand[1]};
+	const ZydisDecodedOperand *from = operands.from;
 
-	if (is_register(from))
-		operands.from_value = state->reg[operands.from.reg];
-	else if (from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
-		take_constant(&operands, from->imm.value.s);
-	return operands;
-}
-
-static struct operands operands_of_usual(const struct uw_flow_state *state,
-					 const struct uw_usual *usual)
-{
-	struct operands operands = {
-		.mnemonic = usual->mnemonic,
-		.to = usual->to,
-		.from = usual->from,
-		.to_memory = usual->to.is_memory,
-		.from_memory = usual->from.is_memory,
-		.size = usual->to_size,
-		.from_size = usual->from_size,
-	};
-
-	if (is_gpr(&usual->from))
-		operands.from_value = state->reg[usual->from.reg];
-	else if (usual->has_constant)
-		take_constant(&operands, usual->constant);
+	operands.to_place = place_of(instruction, operands.to);
+	operands.from_place = place_of(instruction, from);
+	operands.size = operands.to->size / 8U;
+	if (is_register(from)) {
+		operands.from_value = state->reg[operands.from_place.reg];
+	} else if (from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+		operands.has_constant = true;
+		operands.constant = from->imm.value.s;
+		operands.from_value = uw_value_constant(operands.constant);
+	}
 	return operands;
 }
 
 /* mov, movzx and movsxd to a register. */
-static struct uw_value moved(const struct uw_flow_state *state, const struct operands *operands)
+static struct uw_value moved(const struct uw_flow_state *state,
+			     const struct instruction *instruction, const struct operands *operands)
 {
-	unsigned from_size = operands->from_size;
-	bool extends = operands->mnemonic != ZYDIS_MNEMONIC_MOV;
+	unsigned from_size = operands->from->size / 8U;
+	bool extends = instruction->head.mnemonic != ZYDIS_MNEMONIC_MOV;
 
 	if (operands->size < 4)
 		return any;
-	if (operands->from_memory) {
-		if (operands->mnemonic == ZYDIS_MNEMONIC_MOVSXD)
-			return table_entry(state, &operands->from, 4);
-		return load(state, &operands->from, from_size);
+	if (is_memory(operands->from)) {
+		if (instruction->head.mnemonic == ZYDIS_MNEMONIC_MOVSXD)
+			return table_entry(state, &operands->from_place, 4);
+		return load(state, &operands->from_place, from_size);
 	}
 	if (operands->from_value.kind == UW_VALUE_BELOW)
 		return operands->from_value;
 	if (extends)
-		return from_size == 1 && operands->mnemonic == ZYDIS_MNEMONIC_MOVZX
+		return from_size == 1 && instruction->head.mnemonic == ZYDIS_MNEMONIC_MOVZX
 			       ? below(UW_TABLE_BYTE)
 			       : any;
 	/* A constant of 32 bits may be an address in a program that is not position-independent. */
@@ -260,29 +255,31 @@ static struct uw_value masked(const struct uw_flow_state *state, const struct op
 	if (operands->constant >= 0)
 		return below((uint64_t)operands->constant + 1);
 	/* Words of an earlier aligned frame would be taken for this one's. */
-	if (operands->to.reg == UW_RSP && state->reg[UW_RSP].kind == UW_VALUE_CFA &&
+	if (operands->to_place.reg == UW_RSP && state->reg[UW_RSP].kind == UW_VALUE_CFA &&
 	    !state_is_aligned(state))
 		return (struct uw_value){UW_VALUE_ALIGNED, 0, 0};
 	return any;
 }
 
 /* The new value of an instruction's first operand, a register. */
-static struct uw_value result(const struct uw_flow_state *state, const struct operands *operands)
+static struct uw_value result(const struct uw_flow_state *state,
+			      const struct instruction *instruction,
+			      const struct operands *operands)
 {
-	struct uw_value to = state->reg[operands->to.reg];
+	struct uw_value to = state->reg[operands->to_place.reg];
 
-	switch (operands->mnemonic) {
+	switch (instruction->head.mnemonic) {
 	case ZYDIS_MNEMONIC_MOV:
 	case ZYDIS_MNEMONIC_MOVZX:
 	case ZYDIS_MNEMONIC_MOVSXD:
-		return moved(state, operands);
+		return moved(state, instruction, operands);
 	case ZYDIS_MNEMONIC_LEA:
-		return operands->size == 8 ? address_of(state, &operands->from) : any;
+		return operands->size == 8 ? address_of(state, &operands->from_place) : any;
 	case ZYDIS_MNEMONIC_ADD:
 	case ZYDIS_MNEMONIC_SUB:
-		return operands->size == 8
-			       ? added(to, operands, operands->mnemonic == ZYDIS_MNEMONIC_SUB)
-			       : any;
+		return operands->size == 8 ? added(to, operands,
+						   instruction->head.mnemonic == ZYDIS_MNEMONIC_SUB)
+					   : any;
 	case ZYDIS_MNEMONIC_AND:
 		return operands->size >= 4 ? masked(state, operands) : any;
 	default:
@@ -312,10 +309,10 @@ static void clobber(struct uw_flow_state *state, const struct instruction *instr
 
 static void compare(struct uw_flow_state *state, const struct operands *operands)
 {
-	struct uw_comparison comparison = {.place = operands->to, .other = UW_NO_GPR};
+	struct uw_comparison comparison = {.place = operands->to_place, .other = UW_NO_GPR};
 
-	if (is_gpr(&operands->from))
-		comparison.other = operands->from.reg;
+	if (is_register(operands->from))
+		comparison.other = operands->from_place.reg;
 	else if (operands->has_constant)
 		comparison.constant =
 			operands->size < 8
@@ -327,18 +324,6 @@ static void compare(struct uw_flow_state *state, const struct operands *operands
 		state->comparison = comparison;
 }
 
-static void push_value(struct uw_flow_state *state, struct uw_value value, unsigned size,
-		       struct uw_effect *effect)
-{
-	effect->pushed = value;
-	uw_state_put(state, UW_RSP, uw_value_add(state->reg[UW_RSP], -(int64_t)size));
-	uw_state_store(state, state->reg[UW_RSP], size, value);
-	if (state->ahead && value.kind != UW_VALUE_ANY)
-		state->ahead |= uw_value_is_frame(state->reg[UW_RSP])
-					? UW_AHEAD_PUSHED
-					: UW_AHEAD_PUSHED | UW_AHEAD_LOST;
-}
-
 static void push(struct uw_flow_state *state, const struct instruction *instruction,
 		 struct uw_effect *effect)
 {
@@ -348,23 +333,22 @@ static void push(struct uw_flow_state *state, const struct instruction *instruct
 
 	if (instruction->head.mnemonic == ZYDIS_MNEMONIC_PUSH && is_register(operand) && size == 8)
 		value = state->reg[gpr_of(operand->reg.value)];
-	push_value(state, value, size, effect);
-}
-
-static struct uw_value pop_value(struct uw_flow_state *state, unsigned size)
-{
-	struct uw_value sp = state->reg[UW_RSP], value = uw_state_load(state, sp, size);
-
-	uw_state_put(state, UW_RSP, uw_value_add(sp, size));
-	return value;
+	effect->pushed = value;
+	uw_state_put(state, UW_RSP, uw_value_add(state->reg[UW_RSP], -(int64_t)size));
+	uw_state_store(state, state->reg[UW_RSP], size, value);
+	if (state->ahead && value.kind != UW_VALUE_ANY)
+		state->ahead |= uw_value_is_frame(state->reg[UW_RSP])
+					? UW_AHEAD_PUSHED
+					: UW_AHEAD_PUSHED | UW_AHEAD_LOST;
 }
 
 static void pop(struct uw_flow_state *state, const struct instruction *instruction)
 {
 	const ZydisDecodedOperand *operand = &instruction->operand[0];
 	unsigned size = instruction->head.operand_width == 16 ? 2 : 8;
-	struct uw_value value = pop_value(state, size);
+	struct uw_value sp = state->reg[UW_RSP], value = uw_state_load(state, sp, size);
 
+	uw_state_put(state, UW_RSP, uw_value_add(sp, size));
 	if (instruction->head.mnemonic != ZYDIS_MNEMONIC_POP) {
 		memset(&state->comparison, 0, sizeof(state->comparison));
 	} else if (is_register(operand)) {
@@ -397,46 +381,25 @@ static void enter(struct uw_flow_state *state, const struct instruction *instruc
 		     uw_value_add(sp, -(int64_t)instruction->operand[0].imm.value.u));
 }
 
-/* What a move or sum makes of its first operand, whose old value is forgotten already. */
-static void keep_result(struct uw_flow_state *state, const struct operands *operands,
-			struct uw_value value, struct uw_value address)
-{
-	bool is_move = operands->mnemonic == ZYDIS_MNEMONIC_MOV;
-
-	if (operands->mnemonic == ZYDIS_MNEMONIC_CMP)
-		compare(state, operands);
-	else if (is_gpr(&operands->to) && value.kind != UW_VALUE_ANY)
-		uw_state_put(state, operands->to.reg, value);
-	else if (operands->to_memory && is_move && is_gpr(&operands->from))
-		uw_state_store(state, address, operands->size, operands->from_value);
-	if (is_move && is_gpr(&operands->to) && is_gpr(&operands->from) && operands->size >= 4 &&
-	    (value.kind == UW_VALUE_ANY || value.kind == UW_VALUE_BELOW))
-		uw_state_copy(state, operands->to.reg, operands->from.reg);
-}
-
 static void compute(struct uw_flow_state *state, const struct instruction *instruction)
 {
-	const struct operands operands = operands_of(state, instruction);
-	struct uw_value value = is_gpr(&operands.to) ? result(state, &operands) : any;
-	struct uw_value address = address_of(state, &operands.to);
+	struct operands operands = operands_of(state, instruction);
+	bool is_move = instruction->head.mnemonic == ZYDIS_MNEMONIC_MOV;
+	struct uw_value value = any;
 
+	if (is_register(operands.to))
+		value = result(state, instruction, &operands);
+	struct uw_value address = address_of(state, &operands.to_place);
 	clobber(state, instruction);
-	keep_result(state, &operands, value, address);
-}
-
-static void compute_usual(struct uw_flow_state *state, const struct uw_usual *usual)
-{
-	const struct operands operands = operands_of_usual(state, usual);
-	struct uw_value value = is_gpr(&operands.to) ? result(state, &operands) : any;
-	struct uw_value address = address_of(state, &operands.to);
-
-	if (usual->writes && operands.to_memory)
-		uw_state_store(state, address, operands.size, any);
-	else if (usual->writes)
-		uw_state_put(state, operands.to.reg, any);
-	if (usual->changes_flags)
-		memset(&state->comparison, 0, sizeof(state->comparison));
-	keep_result(state, &operands, value, address);
+	if (instruction->head.mnemonic == ZYDIS_MNEMONIC_CMP)
+		compare(state, &operands);
+	else if (is_register(operands.to) && value.kind != UW_VALUE_ANY)
+		uw_state_put(state, operands.to_place.reg, value);
+	else if (is_memory(operands.to) && is_move && is_register(operands.from))
+		uw_state_store(state, address, operands.size, operands.from_value);
+	if (is_move && is_register(operands.to) && is_register(operands.from) &&
+	    operands.size >= 4 && (value.kind == UW_VALUE_ANY || value.kind == UW_VALUE_BELOW))
+		uw_state_copy(state, operands.to_place.reg, operands.from_place.reg);
 }
 
 static enum uw_condition condition_of(ZydisMnemonic mnemonic)
@@ -469,7 +432,7 @@ static void jump(struct uw_flow_state *state, const struct instruction *instruct
 		effect->flow = is_branch ? UW_FLOW_BRANCH : UW_FLOW_JUMP;
 		effect->condition = condition_of(instruction->head.mnemonic);
 		effect->target = instruction->next + instruction->head.raw.imm[0].value.u;
-		if (is_branch)
+		if (is_branch && !is_bare(&instruction->head))
 			clobber(state, instruction); /* the counter of a loop */
 		return;
 	}
@@ -535,8 +498,8 @@ static bool is_end(const struct instruction *instruction)
 	}
 }
 
-bool uw_effect_decode(struct uw_flow_state *state, uint64_t address, const uint8_t *bytes,
-		      size_t size, struct uw_effect *effect)
+bool uw_effect_apply(struct uw_flow_state *state, uint64_t address, const uint8_t *bytes,
+		     size_t size, struct uw_effect *effect)
 {
 	struct instruction instruction;
 
@@ -568,47 +531,24 @@ bool uw_effect_decode(struct uw_flow_state *state, uint64_t address, const uint8
 	}
 }
 
-static void apply_usual(struct uw_flow_state *state, const struct uw_usual *usual,
-			struct uw_effect *effect)
+bool uw_effect_faults(const uint8_t *bytes, size_t size)
 {
-	*effect = (struct uw_effect){.size = usual->size};
-	switch (usual->kind) {
-	case UW_USUAL_COMPUTE:
-		compute_usual(state, usual);
-		break;
-	case UW_USUAL_PUSH:
-		push_value(state, state->reg[usual->to.reg], 8, effect);
-		break;
-	case UW_USUAL_POP:
-		uw_state_put(state, usual->to.reg, pop_value(state, 8));
-		break;
-	case UW_USUAL_BRANCH:
-		effect->flow = UW_FLOW_BRANCH;
-		effect->condition = usual->condition;
-		effect->target = usual->target;
-		break;
-	case UW_USUAL_JUMP:
-		effect->flow = UW_FLOW_JUMP;
-		effect->target = usual->target;
-		break;
-	case UW_USUAL_CALL:
-		uw_state_call(state);
-		effect->flow = UW_FLOW_CALL;
-		break;
-	case UW_USUAL_NOP:
-		break;
+	struct instruction instruction;
+
+	if (!memchr(bytes, SIB_ABSOLUTE, size < SIB_END ? size : SIB_END) ||
+	    !decode(bytes, size, &instruction) ||
+	    instruction.head.meta.category == ZYDIS_CATEGORY_NOP ||
+	    instruction.head.meta.category == ZYDIS_CATEGORY_WIDENOP)
+		return false;
+	for (uint8_t i = 0; i < instruction.head.operand_count; i++) {
+		const ZydisDecodedOperandMem *at = &instruction.operand[i].mem;
+		if (is_memory(&instruction.operand[i]) && at->type == ZYDIS_MEMOP_TYPE_MEM &&
+		    at->base == ZYDIS_REGISTER_NONE && at->index == ZYDIS_REGISTER_NONE &&
+		    at->segment != ZYDIS_REGISTER_FS && at->segment != ZYDIS_REGISTER_GS &&
+		    at->disp.value >= 0 && at->disp.value < UNMAPPED_SIZE)
+			return true;
 	}
-}
-
-bool uw_effect_apply(struct uw_flow_state *state, uint64_t address, const uint8_t *bytes,
-		     size_t size, struct uw_effect *effect)
-{
-	struct uw_usual usual;
-
-	if (!uw_usual_read(address, bytes, size, &usual))
-		return uw_effect_decode(state, address, bytes, size, effect);
-	apply_usual(state, &usual, effect);
-	return true;
+	return false;
 }
 
 unsigned uw_effect_nop(const uint8_t *bytes, size_t size)

@@ -46,10 +46,6 @@ bool uw_effect_apply(struct uw_flow_state *state, uint64_t address, const uint8_
  * maps nothing (vm.mmap_min_addr). gcc ends ways on which a pointer is null so. */
 bool uw_effect_faults(const uint8_t *bytes, size_t size);
 
-/* As uw_effect_apply, always by Zydis: slower, and the same. */
-bool uw_effect_decode(struct uw_flow_state *state, uint64_t address, const uint8_t *bytes,
-		      size_t size, struct uw_effect *effect);
-
 /* The size of the nop that bytes start with; 0: they start with none. */
 unsigned uw_effect_nop(const uint8_t *bytes, size_t size);
 

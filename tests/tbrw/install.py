@@ -35,7 +35,8 @@ def run(*command, **options):
 def find(root, name):
   found = [os.path.join(folder, name) for folder, _, names in os.walk(root) if name in names]
   assert found, f'{name} is not installed'
-  return found[0]
+  # A file for completion in bash has the name of its program.
+  return max(found, key=lambda path: os.access(path, os.X_OK))
 
 
 def check_library(root):

@@ -334,6 +334,7 @@ START_TEST(test_least_share)
 		ck_assert_int_eq(parse(&options, &problem, bad[i]), REPORT_OPTIONS_BAD);
 		ck_assert_msg(strstr(problem, "has rows of any share; use another report"),
 			      "%s: %s", bad[i], problem);
+		report_options_finish(&options);
 		free(problem);
 	}
 	ck_assert_int_eq(parse(&options, &problem, "top-down --min-percent 1"), REPORT_OPTIONS_RUN);

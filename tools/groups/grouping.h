@@ -103,7 +103,7 @@ bool grouping_is_of_code(const struct grouping *grouping);
 
 /* Adds a stack to the total of each row of its call path. Returns the group of the leaf, whose own
  * time it is, until the next addition. */
-struct group *grouping_add_path(struct grouping *grouping, const struct weighted_stacks *at);
+struct group *grouping_add_path(struct grouping *grouping, struct weighted_stacks *at);
 
 /* Gives sorted groups with sites their labels, until grouping_finish. */
 void grouping_label_sites(struct grouping *grouping);

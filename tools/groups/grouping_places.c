@@ -76,31 +76,6 @@ static uint32_t enter_site(struct grouping *grouping, const struct grouping_site
 			       index_map_hash(map, identity, sizeof(identity)), is_site);
 }
 
-/* A place of a path with its line, and the line of the place before, its caller. */
-struct place {
-	size_t at;
-	size_t run; /* places in front with the same frame: its functions, outermost first */
-	uint32_t line;
-	uint32_t caller_line; /* 0: not known */
-};
-
-/* Steps to the place `at`, the one behind the last. A frame whose functions are in the path, all or
- * the first one, comes again where a function calls itself. */
-static void step_place(struct place *place, const struct functions *functions,
-		       const struct call_path *path, size_t at)
-{
-	uint32_t frame = path->frames[at];
-	uint32_t count = 0;
-	place->at = at;
-	place->caller_line = place->line;
-	place->line = 0;
-	place->run = at > 0 && path->frames[at - 1] == frame ? place->run + 1 : 0;
-	if (frame == PROFILE_NONE)
-		return;
-	functions_of_frame(functions, frame, &count);
-	place->line = functions_lines_of_frame(functions, frame)[place->run % count];
-}
-
 /* Functions for missing knowledge have no lines, and are told apart. */
 static struct grouping_site describe_line(const struct functions *functions, uint32_t index,
 					  uint32_t line)
@@ -113,41 +88,39 @@ static struct grouping_site describe_line(const struct functions *functions, uin
 }
 
 static struct grouping_site describe_call(const struct functions *functions,
-					  const struct call_path *path, const struct place *place)
+					  const struct call_path *path, size_t at)
 {
 	struct grouping_site site = {.file = "",
 				     .caller = PROFILE_NONE,
-				     .function = path->functions[place->at]};
-	if (place->at == 0)
+				     .function = path->functions[at]};
+	if (at == 0)
 		return site;
-	site.caller = path->functions[place->at - 1];
+	site.caller = path->functions[at - 1];
 	site.file = functions_at(functions, site.caller)->file;
-	site.line = place->caller_line;
+	site.line = path->lines[at - 1];
 	return site;
 }
 
-static uint32_t find_by_site(struct grouping *grouping, const struct call_path *path,
-			     const struct place *place)
+static uint32_t find_by_site(struct grouping *grouping, const struct call_path *path, size_t at)
 {
 	const struct functions *functions = grouping->input->functions;
-	uint32_t function = path->functions[place->at];
+	uint32_t function = path->functions[at];
 	struct grouping_site site = grouping->rows == REPORT_GROUP_CALL_SITE
-					    ? describe_call(functions, path, place)
-					    : describe_line(functions, function, place->line);
+					    ? describe_call(functions, path, at)
+					    : describe_line(functions, function, path->lines[at]);
 	return groups_find(&grouping->groups, path_base_name(site.file),
 			   enter_site(grouping, &site), function);
 }
 
-struct group *grouping_add_path(struct grouping *grouping, const struct weighted_stacks *at)
+struct group *grouping_add_path(struct grouping *grouping, struct weighted_stacks *at)
 {
 	const struct call_path *path = &at->call_path;
 	bool with_sites = has_sites(grouping);
-	struct place place = {0};
 	uint32_t group = 0;
+	if (with_sites)
+		call_path_find_lines(&at->call_path, grouping->input->functions);
 	for (size_t i = grouping->with_totals ? 0 : path->count - 1; i < path->count; i++) {
-		if (with_sites)
-			step_place(&place, grouping->input->functions, path, i);
-		group = with_sites ? find_by_site(grouping, path, &place)
+		group = with_sites ? find_by_site(grouping, path, i)
 				   : find_by_function(grouping, path->functions[i]);
 		groups_add_total(&grouping->groups, group, at->entry->sum.cpu_ns, at->next);
 	}

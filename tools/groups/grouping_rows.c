@@ -54,7 +54,7 @@ static struct group *add_to_owner(struct grouping *grouping, const struct tally_
 			  entry->process, &entry->sum);
 }
 
-static void add_entry(struct grouping *grouping, const struct weighted_stacks *at)
+static void add_entry(struct grouping *grouping, struct weighted_stacks *at)
 {
 	const struct tally_entry *entry = at->entry;
 	struct group *group = grouping_is_of_code(grouping) ? grouping_add_path(grouping, at)

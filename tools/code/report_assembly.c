@@ -1,5 +1,6 @@
 /* The instructions of a function, with the CPU time of each. */
 #include "containers/compare.h"
+#include "tools/code/cost_rows.h"
 #include "tools/code/jump_arrows.h"
 #include "tools/code/machine_code.h"
 #include "tools/code/place_costs.h"
@@ -17,12 +18,7 @@
 #include <string.h>
 
 enum {
-	COLUMN_SELF,
-	COLUMN_SHARE,
-	COLUMN_ERROR,
-	COLUMN_TOTAL,
-	COLUMN_SAMPLES,
-	COLUMN_ADDRESS,
+	COLUMN_ADDRESS = COST_ROWS_COLUMNS,
 	COLUMN_CODE,
 	COLUMN_FUNCTION,
 	COLUMN_MODULE,
@@ -32,11 +28,7 @@ enum {
 };
 
 static const struct table_column columns[COLUMN_COUNT] = {
-	[COLUMN_SELF] = {"CPU Time:Self", "cpu_time_self_s", TABLE_SECONDS, TABLE_ALL},
-	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_SHOWN | TABLE_KEYED},
-	[COLUMN_ERROR] = REPORT_ERROR_COLUMN,
-	[COLUMN_TOTAL] = {"CPU Time:Total", "cpu_time_total_s", TABLE_SECONDS, TABLE_ALL},
-	[COLUMN_SAMPLES] = {"Samples:Total", "samples_total", TABLE_COUNT, TABLE_DATA},
+	COST_ROWS_COLUMN_ENTRIES,
 	[COLUMN_ADDRESS] = {"Address", "address", TABLE_ADDRESS, TABLE_ALL},
 	[COLUMN_CODE] = {"Instruction", "instruction", TABLE_CODE, TABLE_ALL},
 	[COLUMN_FUNCTION] = {"Function", "function", TABLE_NAME, TABLE_DATA},
@@ -74,10 +66,7 @@ struct listing {
 	uint32_t next_cost;   /* the first one without a row yet */
 	const char *function; /* of the last row of data; NULL: none */
 	uint64_t function_start;
-	struct table table;
-	char **kept; /* texts of the table's rows */
-	size_t kept_count;
-	size_t kept_capacity;
+	struct cost_rows rows;
 };
 
 static bool is_text(const struct listing *listing)
@@ -124,21 +113,13 @@ static bool find_address(void *user, const struct call_path *path, size_t at,
 	return true;
 }
 
-static const char *keep(struct listing *listing, char *text)
-{
-	xalloc_room(&listing->kept, &listing->kept_capacity, listing->kept_count + 1,
-		    sizeof(*listing->kept));
-	listing->kept[listing->kept_count++] = text;
-	return text;
-}
-
 /* A row without time. */
 static struct table_cell *add_row(struct listing *listing, char *code)
 {
-	struct table_cell *row = table_add_row(&listing->table);
-	for (size_t i = COLUMN_SELF; i < COLUMN_COUNT; i++)
-		row[i].is_unknown = !table_is_text(columns[i].kind);
-	row[COLUMN_CODE].text = keep(listing, code);
+	struct table_cell *row = cost_rows_add(&listing->rows);
+	row[COLUMN_ADDRESS].is_unknown = true;
+	row[COLUMN_LINE].is_unknown = true;
+	row[COLUMN_CODE].text = cost_rows_keep(&listing->rows, code);
 	row[COLUMN_MODULE].text = listing->module;
 	return row;
 }
@@ -149,26 +130,12 @@ static void set_address(struct table_cell *row, uint64_t rva)
 	row[COLUMN_ADDRESS].is_unknown = false;
 }
 
-static void set_costs(const struct listing *listing, const struct place_cost *cost,
-		      struct table_cell *row)
-{
-	const struct draws_part *all = &listing->costs.all;
-	uint64_t all_ns = all->cpu_ns + listing->input->tally.rest_ns;
-	for (size_t i = COLUMN_SELF; i <= COLUMN_SAMPLES; i++)
-		row[i].is_unknown = false;
-	row[COLUMN_SELF].number = cost->self.cpu_ns;
-	row[COLUMN_SHARE].number = table_share(cost->self.cpu_ns, all_ns);
-	report_set_error(&row[COLUMN_ERROR], &cost->self, &all->draws, all_ns);
-	row[COLUMN_TOTAL].number = cost->total.cpu_ns;
-	row[COLUMN_SAMPLES].number = cost->total.samples;
-}
-
 /* An address with time that no instruction holds. */
 static void add_loose_cost(struct listing *listing, const struct place_cost *cost)
 {
 	struct table_cell *row = add_row(listing, xalloc_text(""));
 	set_address(row, cost->place);
-	set_costs(listing, cost, row);
+	cost_rows_set(&listing->rows, &listing->costs.all, cost, row);
 }
 
 /* The next address with time in the present image; NULL: none. */
@@ -257,7 +224,7 @@ static void set_origin(struct listing *listing, struct symbol_address *at, struc
 	if (is_text(listing))
 		return;
 	if (!listing->function || listing->function_start != at->function.start) {
-		listing->function = keep(listing, function_name(&at->function));
+		listing->function = cost_rows_keep(&listing->rows, function_name(&at->function));
 		listing->function_start = at->function.start;
 	}
 	row[COLUMN_FUNCTION].text = listing->function;
@@ -279,7 +246,7 @@ static void add_instruction(struct listing *listing, size_t index, struct symbol
 	if (at)
 		set_origin(listing, at, row);
 	if (take_costs(listing, instruction, &sum))
-		set_costs(listing, &sum, row);
+		cost_rows_set(&listing->rows, &listing->costs.all, &sum, row);
 	free(arrows);
 	free(target);
 }
@@ -405,16 +372,13 @@ static void finish(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->source_count; i++)
 		source_text_finish(&listing->sources[i].text);
-	for (size_t i = 0; i < listing->kept_count; i++)
-		free(listing->kept[i]);
 	free(listing->sources);
-	free(listing->kept);
 	free(listing->ranges);
 	free(listing->is_subject);
 	index_map_finish(&listing->range_map);
 	index_texts_finish(&listing->files);
 	place_costs_finish(&listing->costs);
-	table_finish(&listing->table);
+	cost_rows_finish(&listing->rows);
 }
 
 TBRW_U32 report_assembly_print(const struct report_input *input, FILE *stream, unsigned width)
@@ -424,12 +388,12 @@ TBRW_U32 report_assembly_print(const struct report_input *input, FILE *stream, u
 	collect(&listing, input);
 	if (place_costs_count(&listing.costs) == 0)
 		report_code_say_absent(input);
-	table_init(&listing.table, columns, COLUMN_COUNT);
+	cost_rows_begin(&listing.rows, input, columns, COLUMN_COUNT);
 	while (listing.next_cost < place_costs_count(&listing.costs)) {
 		listing.image = listing.costs.costs[listing.next_cost].group;
 		add_image(&listing, dates);
 	}
-	report_print_as(input, &listing.table, input->options->format, stream, width);
+	cost_rows_print(&listing.rows, stream, width);
 	finish(&listing);
 	free(dates);
 	return VT_SUCCESS;

@@ -1,4 +1,5 @@
 /* The source lines of a function or a file, with the CPU time of each. */
+#include "tools/code/cost_rows.h"
 #include "tools/code/place_costs.h"
 #include "tools/code/report_code.h"
 #include "tools/code/source_text.h"
@@ -11,24 +12,10 @@
 /* Lines shown around each line with time. */
 #define CONTEXT 4u
 
-enum {
-	COLUMN_SELF,
-	COLUMN_SHARE,
-	COLUMN_ERROR,
-	COLUMN_TOTAL,
-	COLUMN_SAMPLES,
-	COLUMN_FILE,
-	COLUMN_LINE,
-	COLUMN_SOURCE,
-	COLUMN_COUNT
-};
+enum { COLUMN_FILE = COST_ROWS_COLUMNS, COLUMN_LINE, COLUMN_SOURCE, COLUMN_COUNT };
 
 static const struct table_column columns[COLUMN_COUNT] = {
-	[COLUMN_SELF] = {"CPU Time:Self", "cpu_time_self_s", TABLE_SECONDS, TABLE_ALL},
-	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_SHOWN | TABLE_KEYED},
-	[COLUMN_ERROR] = REPORT_ERROR_COLUMN,
-	[COLUMN_TOTAL] = {"CPU Time:Total", "cpu_time_total_s", TABLE_SECONDS, TABLE_ALL},
-	[COLUMN_SAMPLES] = {"Samples:Total", "samples_total", TABLE_COUNT, TABLE_DATA},
+	COST_ROWS_COLUMN_ENTRIES,
 	[COLUMN_FILE] = {"Source File", "source_file", TABLE_TEXT, TABLE_DATA},
 	[COLUMN_LINE] = {"Line", "line", TABLE_ID, TABLE_ALL},
 	[COLUMN_SOURCE] = {"Source", "source", TABLE_CODE, TABLE_ALL},
@@ -40,10 +27,7 @@ struct listing {
 	bool *is_subject;
 	struct index_texts files;
 	struct place_costs costs;
-	struct table table; /* of the file being shown, or of all in data */
-	char **texts;       /* of its rows */
-	size_t text_count;
-	size_t text_capacity;
+	struct cost_rows rows; /* of the file being shown, or of all in data */
 };
 
 static bool *choose_functions(const struct report_input *input)
@@ -67,39 +51,15 @@ static bool find_line(void *user, const struct call_path *path, size_t at, struc
 	return true;
 }
 
-static const char *keep(struct listing *listing, char *text)
-{
-	xalloc_room(&listing->texts, &listing->text_capacity, listing->text_count + 1,
-		    sizeof(*listing->texts));
-	listing->texts[listing->text_count++] = text;
-	return text;
-}
-
 static struct table_cell *add_row(struct listing *listing, const char *file, uint32_t line,
 				  char *source)
 {
-	struct table_cell *row = table_add_row(&listing->table);
-	for (size_t i = COLUMN_SELF; i <= COLUMN_SAMPLES; i++)
-		row[i].is_unknown = true;
+	struct table_cell *row = cost_rows_add(&listing->rows);
 	row[COLUMN_FILE].text = file;
 	row[COLUMN_LINE].number = line;
 	row[COLUMN_LINE].is_unknown = line == 0;
-	row[COLUMN_SOURCE].text = keep(listing, source);
+	row[COLUMN_SOURCE].text = cost_rows_keep(&listing->rows, source);
 	return row;
-}
-
-static void set_costs(const struct listing *listing, const struct place_cost *cost,
-		      struct table_cell *row)
-{
-	const struct draws_part *all = &listing->costs.all;
-	uint64_t all_ns = all->cpu_ns + listing->input->tally.rest_ns;
-	for (size_t i = COLUMN_SELF; i <= COLUMN_SAMPLES; i++)
-		row[i].is_unknown = false;
-	row[COLUMN_SELF].number = cost->self.cpu_ns;
-	row[COLUMN_SHARE].number = table_share(cost->self.cpu_ns, all_ns);
-	report_set_error(&row[COLUMN_ERROR], &cost->self, &all->draws, all_ns);
-	row[COLUMN_TOTAL].number = cost->total.cpu_ns;
-	row[COLUMN_SAMPLES].number = cost->total.samples;
 }
 
 static void add_costs(struct listing *listing, const struct source_text *text,
@@ -108,7 +68,8 @@ static void add_costs(struct listing *listing, const struct source_text *text,
 	uint32_t line = (uint32_t)cost->place;
 	const char *file = listing->files.texts[cost->group];
 	char *source = line > 0 ? source_text_line(text, line) : xalloc_text("[No line]");
-	set_costs(listing, cost, add_row(listing, file, line, source));
+	cost_rows_set(&listing->rows, &listing->costs.all, cost,
+		      add_row(listing, file, line, source));
 }
 
 /* Lines without time up to a line, which is not among them. */
@@ -152,16 +113,6 @@ static void add_file(struct listing *listing, const struct source_text *text, ui
 		add_lines(listing, text, last + 1, last + 1 + CONTEXT);
 }
 
-static void print_rows(struct listing *listing, FILE *stream, unsigned width)
-{
-	report_print_as(listing->input, &listing->table, listing->input->options->format, stream,
-			width);
-	table_finish(&listing->table);
-	for (size_t i = 0; i < listing->text_count; i++)
-		free(listing->texts[i]);
-	listing->text_count = 0;
-}
-
 static void print_heading(const char *path, bool is_first, FILE *stream)
 {
 	char *shown = terminal_text(path[0] ? path : "[Unknown source file]");
@@ -178,9 +129,10 @@ static void print_file(struct listing *listing, uint32_t first, uint32_t end, FI
 	report_code_read(listing->input, path, &text);
 	if (is_text) {
 		print_heading(text.path ? text.path : path, first == 0, stream);
-		table_init(&listing->table, columns, COLUMN_COUNT);
+		cost_rows_begin(&listing->rows, listing->input, columns, COLUMN_COUNT);
 		add_file(listing, &text, first, end);
-		print_rows(listing, stream, width);
+		cost_rows_print(&listing->rows, stream, width);
+		cost_rows_finish(&listing->rows);
 	} else {
 		for (uint32_t i = first; i < end; i++)
 			add_costs(listing, &text, &listing->costs.costs[i]);
@@ -191,7 +143,9 @@ static void print_file(struct listing *listing, uint32_t first, uint32_t end, FI
 static void print_files(struct listing *listing, FILE *stream, unsigned width)
 {
 	const struct place_costs *costs = &listing->costs;
-	table_init(&listing->table, columns, COLUMN_COUNT);
+	bool is_text = listing->input->options->format->id == TABLE_FORMAT_TEXT;
+	if (!is_text)
+		cost_rows_begin(&listing->rows, listing->input, columns, COLUMN_COUNT);
 	for (uint32_t first = 0; first < place_costs_count(costs);) {
 		uint32_t end = first;
 		while (end < place_costs_count(costs) &&
@@ -200,8 +154,10 @@ static void print_files(struct listing *listing, FILE *stream, unsigned width)
 		print_file(listing, first, end, stream, width);
 		first = end;
 	}
-	if (listing->input->options->format->id != TABLE_FORMAT_TEXT)
-		print_rows(listing, stream, width);
+	if (is_text)
+		return;
+	cost_rows_print(&listing->rows, stream, width);
+	cost_rows_finish(&listing->rows);
 }
 
 static void collect(struct listing *listing, const struct report_input *input)
@@ -215,7 +171,6 @@ static void finish(struct listing *listing)
 {
 	place_costs_finish(&listing->costs);
 	index_texts_finish(&listing->files);
-	free(listing->texts);
 	free(listing->is_subject);
 }
 

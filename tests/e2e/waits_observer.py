@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import support
 from support import check, section
@@ -98,6 +99,8 @@ def attach(uid):
                                  stderr=subprocess.PIPE, text=True, **support.as_user(uid))
     started = next((line for line in collector.stderr if line.startswith(support.COLLECTS)), None)
     check(started is not None, 'attach: begins')
+    # The first look is due once the observer runs, and the shell has waited as long as the threshold.
+    time.sleep(0.2)
     with support.Stealing() as host:
       stdout, _ = target.communicate('go\n', timeout=support.HANGS_S)
       errors = collector.stderr.read()

@@ -364,7 +364,7 @@ const struct terminal_painter *output_painter(struct output *output)
 {
 	const char *force = getenv("CLICOLOR_FORCE");
 	const char *terminal = getenv("TERM");
-	bool is_forced = is_set("CLICOLOR_FORCE") && strcmp(force, "0") != 0;
+	bool is_forced = force && force[0] != '\0' && strcmp(force, "0") != 0;
 	bool is_able = output->is_terminal && !(terminal && strcmp(terminal, "dumb") == 0);
 	if (output->path || is_set("NO_COLOR") || !(is_forced || is_able))
 		return NULL;

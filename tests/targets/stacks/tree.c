@@ -59,18 +59,47 @@ static void child_run(enum child_kind kind, uint64_t ns, char **argv)
 	_exit(0);
 }
 
-/* Waits for one child and tells its own and its children's CPU time, in microseconds. An ended
- * child still uses its CPU until it is switched off: a wait4 at once would not count that. */
+/* The scheduler's account of a child; 0: none can be read. */
+static uint64_t child_cpu_ns(pid_t pid)
+{
+	char path[40];
+	unsigned long long ns = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%llu", &ns) != 1)
+		ns = 0;
+	fclose(file);
+	return ns;
+}
+
+/* An ended child still uses its CPU until it is switched off: a wait4 at once would not count that.
+ * While it runs, each tick of the scheduler adds to its account. */
+static void child_await_end(pid_t pid)
+{
+	const struct timespec longer_than_tick = {.tv_nsec = 5 * WORK_MS};
+	uint64_t before_ns;
+	uint64_t cpu_ns = child_cpu_ns(pid);
+
+	do {
+		before_ns = cpu_ns;
+		nanosleep(&longer_than_tick, NULL);
+		cpu_ns = child_cpu_ns(pid);
+	} while (cpu_ns != before_ns);
+}
+
+/* Waits for one child and tells its own and its children's CPU time, in microseconds. */
 static int child_reap(void)
 {
-	const struct timespec switched_off = {.tv_nsec = 2 * WORK_MS};
 	struct rusage usage;
 	siginfo_t ended;
 	int status;
 
 	if (waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT) < 0)
 		return -1;
-	nanosleep(&switched_off, NULL);
+	child_await_end(ended.si_pid);
 	pid_t pid = wait4(ended.si_pid, &status, 0, &usage);
 	if (pid < 0)
 		return -1;

@@ -440,14 +440,14 @@ static void print_account(const struct waits_report *report, FILE *stream)
 {
 	const struct profile_reader *reader = report->input->reader;
 	const struct wall_thread *sum = &report->rows.wall.sum;
-	uint64_t wait_ns = sum->wait_ns + sum->excess_ns;
+	uint64_t wait_ns = sum->wait_ns + sum->excess_ns - sum->lack_ns;
 	fputc('\n', stream);
 	if (sum->has_states)
 		fprintf(stream,
 			"Blocked %.6f s: waits %.6f s, %" PRIu64
 			" short ones %.6f s; difference %.6f s\n",
 			seconds(sum->wait_ns + sum->short_ns), seconds(wait_ns), sum->short_count,
-			seconds(sum->short_ns), seconds(sum->excess_ns));
+			seconds(sum->short_ns), seconds(sum->excess_ns + sum->lack_ns));
 	else
 		fputs("No states were recorded: short waits are not known\n", stream);
 	print_cut(report->rows.wall.waits.sum.before,

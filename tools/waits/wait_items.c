@@ -185,7 +185,14 @@ static enum wait_type type_of_entry(const struct naming *naming, uint32_t index)
 			    entry->syscall, &naming->sites[index]);
 }
 
-/* Of the waits of an object: the entry that gives it its type. */
+/* Whether stacks told the type. */
+static bool is_told(enum wait_type type)
+{
+	return type != WAIT_TYPE_UNKNOWN && type != WAIT_TYPE_FUTEX;
+}
+
+/* Of the waits of an object: the entry that gives it its type. Those whose stacks were left out
+ * have no say. */
 static uint32_t choose_entry(const struct naming *naming, const uint32_t *order, size_t count)
 {
 	uint64_t votes[WAIT_TYPE_COUNT] = {0};
@@ -193,7 +200,9 @@ static uint32_t choose_entry(const struct naming *naming, const uint32_t *order,
 	for (size_t i = 0; i < count; i++) {
 		enum wait_type type = type_of_entry(naming, order[i]);
 		votes[type] += naming->waits->entries[order[i]].sum.count;
-		if (votes[type] > votes[best] || best == WAIT_TYPE_UNKNOWN)
+		bool is_first = best == WAIT_TYPE_UNKNOWN || (is_told(type) && !is_told(best));
+		bool is_equal = is_told(type) == is_told(best);
+		if (is_first || (is_equal && votes[type] > votes[best]))
 			best = type;
 	}
 	if (best == WAIT_TYPE_CONDITION && votes[WAIT_TYPE_MUTEX] > 0)

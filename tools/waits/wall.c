@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Between two readings of a clock: that of a slice's boundary and that of a wait's. */
+#define READINGS_NS 1000u
+
 static uint64_t less(uint64_t from, uint64_t what)
 {
 	return from > what ? from - what : 0;
@@ -43,6 +46,13 @@ static void take_waits(struct wall_thread *account, const struct waits_thread *w
 		*blocked_ns -= ready_ns;
 		account->ready_ns += ready_ns;
 	}
+	/* No time of short waits where there is none. Each block has two boundaries. */
+	if (account->has_states && account->short_count == 0 && waits->wait_ns > 0 &&
+	    account->short_ns <= 2 * READINGS_NS * waits->blocks) {
+		account->lack_ns = account->short_ns;
+		account->wait_ns += account->short_ns;
+		account->short_ns = 0;
+	}
 }
 
 static void add_account(struct wall_thread *sum, const struct wall_thread *more)
@@ -56,6 +66,7 @@ static void add_account(struct wall_thread *sum, const struct wall_thread *more)
 	sum->unknown_ns += more->unknown_ns;
 	sum->short_count += more->short_count;
 	sum->excess_ns += more->excess_ns;
+	sum->lack_ns += more->lack_ns;
 	sum->has_states |= more->has_states;
 }
 

@@ -22,8 +22,11 @@ struct wall_thread {
 	uint64_t stopped_ns;
 	uint64_t unknown_ns;
 	uint64_t short_count; /* times blocked besides */
-	/* Of the waits' records, what is more than the time blocked: counted nowhere. */
+	/* Of the waits' records, what is more than the time blocked: counted nowhere; and what is
+	 * less, though they have each block: in wait_ns. Records and slices are by clocks read at
+	 * two moments. */
 	uint64_t excess_ns;
+	uint64_t lack_ns;
 	bool has_states; /* it has slices */
 };
 

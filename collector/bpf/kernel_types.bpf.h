@@ -152,6 +152,15 @@ struct perf_event {
 	struct hw_perf_event hw;
 } __attribute__((preserve_access_index));
 
+/* An array of events has entries at ptrs. */
+struct bpf_array {
+	void *ptrs[0];
+} __attribute__((preserve_access_index));
+
+struct bpf_event_entry {
+	struct perf_event *event;
+} __attribute__((preserve_access_index));
+
 struct bpf_perf_event_data_kern {
 	void *regs;
 	void *data;

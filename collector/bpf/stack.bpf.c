@@ -70,20 +70,10 @@ static _Bool is_crowded(struct bpf_perf_event_data *context)
 {
 	struct bpf_perf_event_data_kern *kernel = (void *)context;
 	struct perf_event *event = 0, *parent = 0;
-	struct perf_buffer *buffer = 0;
-	struct perf_event_mmap_page *page = 0;
-	__u64 head = 0, tail = 0, size = 0;
 	if (bpf_core_read(&event, sizeof(event), &kernel->event) != 0 ||
 	    bpf_core_read(&parent, sizeof(parent), &event->parent) != 0)
 		return 0;
-	event = parent ? parent : event;
-	if (bpf_core_read(&buffer, sizeof(buffer), &event->rb) != 0 || !buffer ||
-	    bpf_core_read(&head, sizeof(head), &buffer->head) != 0 ||
-	    bpf_core_read(&page, sizeof(page), &buffer->user_page) != 0 ||
-	    bpf_core_read(&tail, sizeof(tail), &page->data_tail) != 0 ||
-	    bpf_core_read(&size, sizeof(size), &page->data_size) != 0)
-		return 0;
-	return head - tail > size / 2;
+	return is_ring_crowded(parent ? parent : event, 4);
 }
 
 static void forget_range(struct task_struct *task)

@@ -24,7 +24,7 @@ enum wait_head_kind {
 #define WAIT_HEAD_UNENDED     4u  /* the thread ends in its wait, or the collection does */
 #define WAIT_HEAD_COMPAT      8u  /* a system call of 32-bit code: number and arguments are its */
 #define WAIT_HEAD_AWAY        16u /* registers are not those of the wait; there is no stack */
-#define WAIT_HEAD_BUDGET      32u /* the stack was left out by the share */
+#define WAIT_HEAD_BUDGET      32u /* the stack was left out by the share, or the ring was crowded */
 #define WAIT_HEAD_BEFORE      64u /* it went on when the thread was added: age_ns is from then */
 
 struct wait_head {

@@ -1,8 +1,9 @@
 /*
  * The waits of followed threads. A switch away from a thread that sleeps stores the time and the
  * call that it is in; the wake-up who ended the wait; the switch back adds both up; the end of the
- * call sends them with the stack, if they reached the threshold. No program runs at the start of a
- * system call. At the end of most calls one flag is read.
+ * call sends them with the stack, if they reached the threshold. A ring that is filling up takes no
+ * stacks: the waits of threads that wake at once need its room. No program runs at the
+ * start of a system call. At the end of most calls one flag is read.
  *
  * Only helpers of Linux 5.17 are used, and the arguments of sched_switch of 5.19.
  */
@@ -21,7 +22,11 @@ __u32 share = ~0u;
 __u32 wake_share = ~0u;
 __u32 cpu_count = 1;
 
-__u64 lost = 0; /* waits for which a ring had no room, or whose end was not seen */
+__u64 lost = 0; /* waits for which a ring had no room */
+
+/* Where the kernel has the outputs, as a number: the verifier adds nothing to a pointer to a map.
+ */
+static volatile __u64 outputs_address;
 
 /* The slots of a CPU; cpu_count of each. */
 enum { SLOT_EXIT, SLOT_SWITCH, SLOT_WAKE };
@@ -29,6 +34,10 @@ enum { SLOT_EXIT, SLOT_SWITCH, SLOT_WAKE };
 /* A wake-up may come before its sleeper's switch is seen: between the kernel's decision and the
  * program at the switch, with interrupts off. */
 enum { WAKE_EARLY_NS = 20000 };
+
+/* Of a ring: the rest takes no stacks of waits, or of wakers. One call may wake thousands, and
+ * sends its stack for each before a reader comes. */
+enum { WAITS_EIGHTHS = 4, WAKES_EIGHTHS = 2 };
 
 /* By CPU: whether the running thread has something to send, or to forget, at the end of its call.
  */
@@ -122,6 +131,21 @@ static __u32 send_with_stack(void *context, struct slot *slot, struct thread_wai
 	return copy.sent;
 }
 
+/* Whether this CPU's ring is more than so many eighths full: no event of its own runs the program.
+ */
+static _Bool is_crowded(__u32 eighths)
+{
+	struct bpf_event_entry *entry = 0;
+	struct perf_event *event = 0;
+	outputs_address = (__u64)&outputs;
+	__u64 entries = outputs_address + bpf_core_field_offset(struct bpf_array, ptrs);
+	__u64 place = entries + bpf_get_smp_processor_id() * sizeof(entry);
+	if (bpf_probe_read_kernel(&entry, sizeof(entry), (const void *)place) != 0 || !entry ||
+	    bpf_core_read(&event, sizeof(event), &entry->event) != 0 || !event)
+		return 0;
+	return is_ring_crowded(event, eighths);
+}
+
 static _Bool is_drawn(__u32 of_all)
 {
 	return of_all == ~0u || bpf_get_prandom_u32() <= of_all;
@@ -159,7 +183,8 @@ static void send_ended(void *context, struct thread_waits *thread, const struct 
 	slot->wait.result = result;
 	if (!is_futex_or_sleep(wait->syscall))
 		read_file(bpf_get_current_task_btf(), wait->args[0], &slot->wait);
-	if (wait->blocked_ns + wait->ready_ns < always_ns && !is_drawn(share))
+	if ((wait->blocked_ns + wait->ready_ns < always_ns && !is_drawn(share)) ||
+	    is_crowded(WAITS_EIGHTHS))
 		slot->wait.flags |= WAIT_HEAD_BUDGET;
 	else if (send_with_stack(context, slot, thread, bpf_get_current_task_btf()) > 0)
 		return;
@@ -199,30 +224,6 @@ static void find_asleep(struct thread_waits *thread, struct task_struct *woken)
 		    thread->added_ns);
 }
 
-/* The thread sleeps. */
-static void take_out(void *context, struct thread_waits *thread, struct task_struct *task,
-		     __u32 state, __u64 now)
-{
-	struct call call = {};
-	/* It came back unseen: nested in another run of the program, or where the kernel traces
-	 * nothing. */
-	if (thread->state != THREAD_RUNS)
-		__sync_fetch_and_add(&lost, 1);
-	if (state & TASK_STOPPED_OR_TRACED) {
-		thread->out_ns = now;
-		thread->state = THREAD_STOPPED;
-		return;
-	}
-	read_call(task, &call);
-	struct wait *wait = call.syscall < 0 ? &thread->fault : &thread->call;
-	/* A fault's end is not seen, nor that of what a thread does for itself after a call. */
-	if (wait->blocks > 0 && (call.syscall < 0 || wait->syscall != call.syscall)) {
-		send_away(context, SLOT_SWITCH, thread, wait, 0);
-		wait->blocks = 0;
-	}
-	enter_sleep(thread, &call, wait, now);
-}
-
 /* The thread runs again. */
 static void take_in(struct thread_waits *thread, __u64 now)
 {
@@ -248,6 +249,41 @@ static void take_in(struct thread_waits *thread, __u64 now)
 		wait->waker_tid = is_seen ? thread->waker_tid : 0;
 	}
 	thread->state = THREAD_RUNS;
+}
+
+/* The thread came back unseen: nested in another run of the program, or where the kernel traces
+ * nothing. Its wait ended with the wake, and the rest counts as ready. */
+static void come_back(void *context, __u32 program, struct thread_waits *thread, __u64 now)
+{
+	struct wait *wait = thread->state == THREAD_IN_FAULT ? &thread->fault : &thread->call;
+	_Bool was_stopped = thread->state == THREAD_STOPPED;
+	take_in(thread, now);
+	if (was_stopped)
+		return;
+	send_away(context, program, thread, wait, 0);
+	wait->blocks = 0;
+}
+
+/* The thread sleeps. */
+static void take_out(void *context, struct thread_waits *thread, struct task_struct *task,
+		     __u32 state, __u64 now)
+{
+	struct call call = {};
+	if (thread->state != THREAD_RUNS)
+		come_back(context, SLOT_SWITCH, thread, now);
+	if (state & TASK_STOPPED_OR_TRACED) {
+		thread->out_ns = now;
+		thread->state = THREAD_STOPPED;
+		return;
+	}
+	read_call(task, &call);
+	struct wait *wait = call.syscall < 0 ? &thread->fault : &thread->call;
+	/* A fault's end is not seen, nor that of what a thread does for itself after a call. */
+	if (wait->blocks > 0 && (call.syscall < 0 || wait->syscall != call.syscall)) {
+		send_away(context, SLOT_SWITCH, thread, wait, 0);
+		wait->blocks = 0;
+	}
+	enter_sleep(thread, &call, wait, now);
 }
 
 SEC("tp_btf/sched_switch")
@@ -297,7 +333,7 @@ static void send_waker(void *context, const struct thread_waits *sleeper, struct
 	    (off + before < always_ns && !is_drawn(wake_share)))
 		return;
 	struct thread_waits *waker = find_thread(task->pid);
-	if (!waker || !(slot = find_slot(SLOT_WAKE)))
+	if (!waker || !(slot = find_slot(SLOT_WAKE)) || is_crowded(WAKES_EIGHTHS))
 		return;
 	__builtin_memset(&slot->wait, 0, sizeof(slot->wait));
 	slot->wait.magic = WAIT_HEAD_MAGIC;
@@ -423,6 +459,8 @@ int BPF_PROG(waits_exit_thread, struct task_struct *task)
 	struct thread_waits *thread = find_thread(tid);
 	if (!thread)
 		return 0;
+	if (thread->state != THREAD_RUNS)
+		come_back(ctx, SLOT_EXIT, thread, bpf_ktime_get_ns());
 	if (thread->fault.blocks > 0)
 		send_away(ctx, SLOT_EXIT, thread, &thread->fault, 0);
 	if (thread->pending.blocks > 0)

@@ -29,8 +29,9 @@ struct waits_source_config {
 int waits_source_open(const struct waits_source_config *config, struct waits_source **source);
 void waits_source_close(struct waits_source *source); /* accepts NULL */
 
-/* As stack_source.h has them. Stacks of waits of a millisecond and more are always kept; of
- * shorter ones, and of wakers, the share. */
+/* As stack_source.h has them. Stacks of waits of a millisecond and more are kept, of shorter ones,
+ * and of wakers, the share. Wakers' stacks are left out while a quarter of the ring is full, all
+ * while half of it is: so waits seldom find no room. */
 void waits_source_limit(struct waits_source *source, const struct stack_source_limit *limit);
 void waits_source_share(struct waits_source *source, uint32_t share);
 int waits_source_output(struct waits_source *source, uint32_t cpu, int event_fd);
@@ -68,7 +69,7 @@ bool waits_source_next_waiting(const struct waits_source *source, uint32_t *tid,
 
 /* Losses so far. */
 struct waits_source_missing {
-	uint64_t waits;   /* for which a ring had no room, or whose end was not seen */
+	uint64_t waits;   /* for which a ring had no room */
 	uint64_t threads; /* not followed: too many at once */
 };
 void waits_source_missing(const struct waits_source *source, struct waits_source_missing *missing);

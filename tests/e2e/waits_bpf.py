@@ -11,6 +11,7 @@ import support as s
 
 PAIRS = ['mutex=40x25', 'queue=10x25', 'rwlock=10x25', 'semaphore=10x25', 'barrier=10x25', 'pipe=10x25', 'signals=10x25']
 BPF = ['-c', 'locks-and-waits', '--wait-source', 'bpf', '--waker-stacks', 'all']
+COMPLETE, SKIPPED, BUDGET = 0, 1, 1  # PROFILE_STACK_..., PROFILE_SKIP_BUDGET
 INTERRUPTED, STOPPED, UNENDED, BEFORE = 2, 4, 8, 16  # PROFILE_WAIT_... of profile.h
 FUTEX, SLEEP = 202, 230
 
@@ -177,6 +178,26 @@ def kills():
   s.check(all(wait['state'] == 0 for wait in waits), 'kill: their stacks', [wait['state'] for wait in waits])
 
 
+def many():
+  """10,000 threads that one call wakes: stacks are left out, no waits."""
+  got = s.collect_well([s.target('waiting'), 'idlers=10000x300'], what='many', options=BPF, interval='10ms')
+  told = facts_of(got)[0]
+  rows = s.report(got.result, 'waits')
+  short = sum(int(row['Wait Count']) for row in rows if row['Sync Object'].startswith('[Short'))
+  count = sum(int(row['Wait Count']) for row in rows) - short
+  s.check(count >= 0.99 * (count + short), 'many: waits with a record', f'{count} of {count + short}, {lost(got.result)} lost')
+  unseen = sum(float(row['Wait Time']) for row in rows if row['Sync Object'].startswith('[Short'))
+  s.check(lost(got.result) > 0 or unseen <= short * 1e-5, 'many: the others are short, or lost', f'{short} take {unseen:.6f} s, {lost(got.result)} lost')
+  named = sum(int(row['Wait Count']) for row in rows if row['Sync Object'] == 'Condition Variable queue_filled')
+  s.check(named >= 0.99 * told['threads'], 'many: the object of all', f'{named} of {told["threads"]}')
+  blocked = sum(float(row['Wait Time']) for row in s.report(got.result, 'threads'))
+  s.check_ratio('many: time', sum(float(row['Wait Time']) for row in rows if not row['Sync Object'].startswith('[Short')), blocked, 1)
+  waits = [wait for wait in waits_of(got.result) if wait['syscall'] == FUTEX]
+  reasons = collections.Counter((wait['state'], wait['reason']) for wait in waits)
+  known = reasons[COMPLETE, 0] + reasons[SKIPPED, BUDGET]
+  s.check(known >= 0.99 * len(waits) > 0 and reasons[SKIPPED, BUDGET] > 0, 'many: stacks are whole, or left out', dict(reasons))
+
+
 def calls(pid):
   """The numbers of the calls in which the threads wait."""
   found = []
@@ -253,7 +274,7 @@ built, permitted = is_built()
 if not built or not permitted:
   s.skip('waits by BPF', 'built without BPF' if not built else 'not permitted')
   s.finish()
-for part in (pairs, addresses, timers, joins, stops, kills, attached, attached_meanwhile, threshold, privileges):
+for part in (pairs, addresses, timers, joins, stops, kills, many, attached, attached_meanwhile, threshold, privileges):
   with s.section(part.__name__):
     part()
 s.finish()

@@ -476,6 +476,7 @@ enum profile_object_kind {
 	PROFILE_OBJECT_CHILD = 5, /* number: the pid waited for; 0: any */
 	/* By the preloaded library: address of the object in the program */
 	PROFILE_OBJECT_SYNC = 6,
+	PROFILE_OBJECT_UNSEEN = 7, /* not known: nobody looked in time while the wait lasted */
 };
 
 /* The type of an object where the source of the wait knows it. */

@@ -2,7 +2,7 @@
 
 #include "collector/analysis/hotspots.h"
 #include "collector/context/stacks.h"
-#include "collector/model/tracker.h"
+#include "collector/model/tracker_sampled.h"
 #include "collector/perf/record.h"
 #include "collector/states/states.h"
 #include "collector/waits/waits.h"
@@ -132,10 +132,22 @@ void analyzer_put_unended(struct analyzer *analyzer, const struct waits_unended 
 		waits_put_unended(analyzer->waits, unended, &state, end_ns);
 }
 
+static void end_waits(struct analyzer *analyzer, uint64_t end_ns)
+{
+	size_t position = 0;
+	for (const struct thread *t; (t = tracker_next_thread(analyzer->tracker, &position));) {
+		struct waits_state state = find_state(analyzer, t->tid);
+		/* The program of one that is launched did not begin. */
+		if (!t->is_launched)
+			waits_leave(analyzer->waits, t->pid, t->tid, &state, end_ns);
+	}
+	waits_end(analyzer->waits, end_ns);
+}
+
 void analyzer_finish(struct analyzer *analyzer, uint64_t end_ns)
 {
 	if (analyzer->waits)
-		waits_end(analyzer->waits, end_ns);
+		end_waits(analyzer, end_ns);
 	if (analyzer->states)
 		states_finish(analyzer->states, end_ns);
 	tracker_finish(analyzer->tracker);

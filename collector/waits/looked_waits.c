@@ -181,6 +181,36 @@ static void fill_wait(struct waits *waits, const struct record *record, struct p
 						    look->file, &wait->syscall);
 }
 
+/* A block that nobody looked at in time. Its times are known, unless switches were lost since it
+ * began: then it is lost. */
+static void put_unseen(struct waits *waits, uint32_t pid, uint32_t tid, uint64_t since_ns,
+		       uint64_t end_ns, uint8_t flags)
+{
+	static const struct profile_object object = {.kind = PROFILE_OBJECT_UNSEEN};
+	struct looked_waits *looked = &waits->looked;
+	if (end_ns - since_ns < waits->config.threshold_ns || find_hidden(looked, pid))
+		return;
+	if (since_ns <= looked->lost_ns || !tracker_process(waits->tracker, pid)) {
+		looked->unseen++;
+		return;
+	}
+	if (looked->unseen_object == 0)
+		looked->unseen_object = emit_object(waits->emit, &object, NULL);
+	const struct profile_wait wait = {
+		.wait_ns = end_ns - since_ns,
+		.tid = tid,
+		.object = looked->unseen_object,
+		.syscall = PROFILE_NO_SYSCALL,
+		.blocks = 1,
+		.state = PROFILE_STACK_SKIPPED,
+		.reason = PROFILE_SKIP_BUDGET,
+		.source = (uint8_t)waits->config.source,
+		.flags = flags,
+		.waker_state = PROFILE_STACK_NONE,
+	};
+	waits_put(waits, &wait, since_ns);
+}
+
 static void begin_wait(struct waits *waits, const struct record *record,
 		       const struct waits_state *state)
 {
@@ -190,10 +220,9 @@ static void begin_wait(struct waits *waits, const struct record *record,
 	if (process)
 		thread = hash_table_add(&looked->threads, sizeof(*thread),
 					hash_number(&looked->key, record->tid));
-	if (!thread) {
-		looked->unseen++;
+	/* The block's end finds no look. */
+	if (!thread)
 		return;
-	}
 	thread->tid = record->tid;
 	thread->start_ns = thread->block_ns = state->since_ns;
 	thread->sp = stack_pointer(&record->sample);
@@ -273,9 +302,7 @@ static void end_block(struct waits *waits, const struct record *record,
 	}
 	if (thread)
 		write_wait(waits, thread);
-	if (record->time_ns - state->since_ns >= waits->config.threshold_ns &&
-	    !find_hidden(&waits->looked, record->pid))
-		waits->looked.unseen++;
+	put_unseen(waits, record->pid, record->tid, state->since_ns, record->time_ns, 0);
 }
 
 void looked_waits_switch(struct waits *waits, const struct record *record,
@@ -313,12 +340,21 @@ void looked_waits_end_thread(struct waits *waits, const struct record *record)
 
 void looked_waits_lose(struct looked_waits *looked, uint64_t time_ns)
 {
+	looked->lost_ns = time_ns;
 	for (size_t i = 0; i < looked->threads.capacity; i++) {
 		struct looked_thread *thread =
 			(struct looked_thread *)hash_table_at(&looked->threads, sizeof(*thread), i);
 		if (thread->head.number != 0 && thread->is_open && thread->lost_ns == 0)
 			thread->lost_ns = time_ns;
 	}
+}
+
+void looked_waits_leave(struct waits *waits, uint32_t pid, uint32_t tid,
+			const struct waits_state *state, uint64_t end_ns)
+{
+	const struct looked_thread *thread = find_thread(&waits->looked, tid);
+	if (is_blocked(state) && state->since_ns < end_ns && !(thread && thread->is_open))
+		put_unseen(waits, pid, tid, state->since_ns, end_ns, PROFILE_WAIT_UNENDED);
 }
 
 void looked_waits_end(struct waits *waits, uint64_t end_ns)

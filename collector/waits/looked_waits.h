@@ -1,6 +1,7 @@
 /*
  * Waits by the observer's looks: a look is taken when the thread is blocked from before it begins
- * to its end, and becomes a wait when the thread's block ends.
+ * to its end, and becomes a wait when the thread's block ends. A block of the threshold or longer
+ * without a look is a wait for an object that is not known (PROFILE_OBJECT_UNSEEN).
  */
 #ifndef COLLECTOR_WAITS_LOOKED_WAITS_H
 #define COLLECTOR_WAITS_LOOKED_WAITS_H
@@ -19,7 +20,9 @@ struct looked_waits {
 	struct hash_table hidden;  /* processes that nobody may look at */
 	struct hash_key key;
 	uint64_t next_flush_ns;
-	uint64_t unseen; /* blocks of the threshold or longer without a look, hidden ones apart */
+	uint64_t lost_ns;       /* switches were lost by then; 0: none were */
+	uint32_t unseen_object; /* record; 0: not written yet */
+	uint64_t unseen; /* blocks of the threshold or longer without a wait, hidden ones apart */
 	uint64_t stale;  /* looks that came too late, or began too early */
 };
 
@@ -41,6 +44,11 @@ void looked_waits_forget_process(struct looked_waits *looked, uint32_t pid);
 
 /* Switches were lost by time_ns: the waits that went on are known up to then. */
 void looked_waits_lose(struct looked_waits *looked, uint64_t time_ns);
+
+/* Writes the wait of a thread that goes on at end_ns, if nobody looked at it. Before
+ * looked_waits_end, once for each thread. */
+void looked_waits_leave(struct waits *waits, uint32_t pid, uint32_t tid,
+			const struct waits_state *state, uint64_t end_ns);
 
 /* Writes the waits that go on at end_ns, and the note of blocks not seen. */
 void looked_waits_end(struct waits *waits, uint64_t end_ns);

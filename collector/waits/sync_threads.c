@@ -219,7 +219,8 @@ void sync_threads_switch(struct waits *waits, const struct record *record,
 	struct sync_threads *threads = &waits->sync_threads;
 	if (threads->threads.count > 0 && waits->now_ns >= threads->next_flush_ns) {
 		threads->next_flush_ns = waits->now_ns + HOLD_NS / 2;
-		put_all_before(waits, waits->now_ns - HOLD_NS);
+		if (waits->now_ns > HOLD_NS)
+			put_all_before(waits, waits->now_ns - HOLD_NS);
 	}
 	if (!find_process(threads, record->pid))
 		return;
@@ -269,7 +270,9 @@ bool sync_threads_hold(struct waits *waits, const struct profile_wait *wait, uin
 	/* The library's first record of a process may be the one of this wait. */
 	struct sync_thread *thread = waits->config.has_library ? get_thread(threads, wait->tid)
 							       : find_thread(threads, wait->tid);
-	if (!thread || wait->syscall != SYS_futex)
+	/* Of one that nobody looked at the call is not known. */
+	if (!thread || (wait->syscall != SYS_futex &&
+			(wait->syscall != PROFILE_NO_SYSCALL || wait->node != 0)))
 		return false;
 	struct held held = {.wait = *wait,
 			    .span = {start_ns, start_ns + wait->wait_ns + wait->ready_ns},

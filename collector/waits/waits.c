@@ -166,6 +166,13 @@ uint64_t waits_stale_looks(const struct waits *waits)
 	return waits->looked.stale;
 }
 
+void waits_leave(struct waits *waits, uint32_t pid, uint32_t tid, const struct waits_state *state,
+		 uint64_t end_ns)
+{
+	if (waits->config.source == PROFILE_WAIT_BY_OBSERVER)
+		looked_waits_leave(waits, pid, tid, state, end_ns);
+}
+
 void waits_end(struct waits *waits, uint64_t end_ns)
 {
 	sync_waits_end(waits, end_ns);

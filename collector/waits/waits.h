@@ -75,6 +75,11 @@ struct waits_unended {
 void waits_put_unended(struct waits *waits, const struct waits_unended *unended,
 		       const struct waits_state *state, uint64_t end_ns);
 
+/* For each thread that lives at end_ns, with its state then: writes a wait that goes on, and that
+ * the observer did not see. Before waits_end. */
+void waits_leave(struct waits *waits, uint32_t pid, uint32_t tid, const struct waits_state *state,
+		 uint64_t end_ns);
+
 /* Looks that say nothing, since their threads ran meanwhile. */
 uint64_t waits_stale_looks(const struct waits *waits);
 

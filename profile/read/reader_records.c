@@ -78,7 +78,7 @@ static bool mend(enum profile_stream stream, void *record)
 	case PROFILE_STREAM_SYMBOLS:
 		return symbol->name.length > 0;
 	case PROFILE_STREAM_OBJECTS:
-		if (object->kind > PROFILE_OBJECT_SYNC)
+		if (object->kind > PROFILE_OBJECT_UNSEEN)
 			object->kind = PROFILE_OBJECT_UNKNOWN;
 		if (object->type > PROFILE_SYNC_ONCE)
 			object->type = PROFILE_SYNC_UNKNOWN;

@@ -42,9 +42,11 @@ def waits_below(result):
 
 
 def lost_waits(result):
+  """Waits that the observer did not come to see, and those whose ends were lost."""
   text = support.run_tool('tbreport', 'waits', result).stdout
   words = [line.split() for line in text.splitlines() if re.match(r'\d+ waits? lost', line)]
-  return int(words[0][0]) if words else 0
+  unseen = [int(row['Wait Count']) for row in support.report(result, 'waits') if row['Sync Object'] == '[Not looked at]']
+  return sum(unseen) + (int(words[0][0]) if words else 0)
 
 
 def said(text):
@@ -113,6 +115,22 @@ def attach(uid):
   check(len(marked) == 1 and marked[0]['Type'] == 'Pipe', 'attach: it is marked', [(row['Sync Object'], row['Begun Before']) for row in marked])
 
 
+def many(uid):
+  """10,000 threads that wait at once are too many to be looked at: the times of all are known, and what has no object says so."""
+  got = support.collect([support.target('waiting'), 'idlers=10000x300'], options=OBSERVED, uid=uid, interval='10ms')
+  check(got.status == 0, 'many: collects', got.stderr.strip()[-300:] if got.status else '')
+  rows = support.report(got.result, 'waits')
+  count = {row['Sync Object']: int(row['Wait Count']) for row in rows}
+  seen, unseen = count.get('Condition Variable queue_filled', 0), count.get('[Not looked at]', 0)
+  check(seen > 0 and unseen > 0, 'many: some are looked at', f'{seen} looked at, {unseen} not')
+  short = sum(number for name, number in count.items() if name.startswith('[Short'))
+  lost = lost_waits(got.result) - unseen
+  check(lost > 0 or short <= 0.01 * said(got.stdout)[0]['threads'], 'many: no long wait is among the short ones', f'{short} short ones, {lost} lost')
+  total = sum(float(row['Wait Time']) for row in rows)
+  blocked = sum(float(row['Wait Time']) for row in support.report(got.result, 'threads'))
+  support.check_ratio('many: time', total, blocked, 1)
+
+
 def hidden(uid):
   """A program that forbids to be looked at: its times remain."""
   script = 'import ctypes, time; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); [time.sleep(0.02) for _ in range(20)]'
@@ -177,6 +195,8 @@ def main():
       launch(what, program, waits, uid)
   with section('attach'):
     attach(uid)
+  with section('many'):
+    many(uid)
   with section('hidden'):
     hidden(uid)
   with section('stopped'):

@@ -114,6 +114,8 @@ static char *name_item(const struct naming *naming, const struct profile_object 
 		return name_file(naming, object, type, syscall);
 	case PROFILE_OBJECT_CALL:
 		return name_call(type, object->number);
+	case PROFILE_OBJECT_UNSEEN:
+		return xalloc_text("[Not looked at]");
 	case PROFILE_OBJECT_FAULT:
 	case PROFILE_OBJECT_CHILD:
 		return xalloc_text(wait_type_name(type));

@@ -79,6 +79,14 @@ static void look_stopped(uint32_t tid, uint64_t begin_ns, uint64_t since_ns, uin
 	apply(&record, tid, begin_ns + 1000, PROFILE_STATE_BLOCKED, since_ns);
 }
 
+static void lose(uint64_t time_ns, bool has_lost_switches)
+{
+	struct record record = {.kind = RECORD_LOST};
+	record.lost = 3;
+	record.has_lost_switches = has_lost_switches;
+	apply(&record, 0, time_ns, PROFILE_STATE_UNKNOWN, 0);
+}
+
 static void expect_waits(size_t count)
 {
 	ck_assert_uint_eq(fake_emit_count(emit, "wait "), count);
@@ -145,7 +153,7 @@ START_TEST(stale)
 }
 END_TEST
 
-/* Only blocks of the threshold are missed. */
+/* Blocks of the threshold are waits of an object that is not known, their times exact. */
 START_TEST(unseen)
 {
 	block(TID, 10 * MS);
@@ -155,8 +163,53 @@ START_TEST(unseen)
 	block(TID, 30 * MS);
 	run(TID, 50 * MS, 30 * MS);
 	finish(60 * MS);
-	expect_waits(0);
-	fake_emit_assert(emit, "note 55 at 60000000 value 2 0/1", 1);
+	fake_emit_assert(emit,
+			 "object 1 kind 7 pid 0 address 0 number 0 variable 0 created 0 type 0", 1);
+	fake_emit_assert(emit,
+			 "wait 5000001 start 20000000 wait 3000000 ready 0 object 1 syscall 65535 "
+			 "blocks 1 flags 0 source 1",
+			 1);
+	expect_waits(2);
+	struct profile_wait last = fake_emit_last_wait(emit);
+	ck_assert_uint_eq(last.wait_ns, 20 * MS);
+	ck_assert_uint_eq(last.state, PROFILE_STACK_SKIPPED);
+	ck_assert_uint_eq(last.reason, PROFILE_SKIP_BUDGET);
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 0);
+}
+END_TEST
+
+/* At the end a thread waits since the threshold, another shortly, one was looked at, one runs. */
+START_TEST(unseen_and_unended)
+{
+	struct waits_state blocked = {PROFILE_STATE_BLOCKED, 10 * MS};
+	struct waits_state shortly = {PROFILE_STATE_BLOCKED, 58 * MS};
+	struct waits_state running = {PROFILE_STATE_RUNNING, 10 * MS};
+	look(OTHER, 14 * MS, 10 * MS, SYS_futex, 0x600010);
+	waits_leave(waits, PID, TID, &blocked, 60 * MS);
+	waits_leave(waits, PID, OTHER, &blocked, 60 * MS);
+	waits_leave(waits, PID, TID + 10, &shortly, 60 * MS);
+	waits_leave(waits, PID, TID + 11, &running, 60 * MS);
+	finish(60 * MS);
+	fake_emit_assert(emit,
+			 "wait 5000001 start 10000000 wait 50000000 ready 0 object 2 syscall 65535 "
+			 "blocks 1 flags 8 source 1",
+			 1);
+	expect_waits(2);
+}
+END_TEST
+
+/* What began before switches were lost may have ended meanwhile. */
+START_TEST(unseen_and_lost)
+{
+	block(TID, 10 * MS);
+	lose(20 * MS, true);
+	run(TID, 30 * MS, 10 * MS);
+	block(TID, 31 * MS);
+	run(TID, 40 * MS, 31 * MS);
+	finish(60 * MS);
+	expect_waits(1);
+	ck_assert_uint_eq(fake_emit_last_wait(emit).wait_ns, 9 * MS);
+	fake_emit_assert(emit, "note 55 at 60000000 value 1 0/1", 1);
 }
 END_TEST
 
@@ -330,17 +383,9 @@ START_TEST(hidden_no_longer)
 	}
 	finish(500 * MS);
 	ck_assert_uint_eq(fake_emit_count(emit, "note 56 "), 3);
-	fake_emit_assert(emit, "note 55 at 500000000 value 3 0/1", 1);
+	expect_waits(3);
 }
 END_TEST
-
-static void lose(uint64_t time_ns, bool has_lost_switches)
-{
-	struct record record = {.kind = RECORD_LOST};
-	record.lost = 3;
-	record.has_lost_switches = has_lost_switches;
-	apply(&record, 0, time_ns, PROFILE_STATE_UNKNOWN, 0);
-}
 
 /* Its end may be among the lost records. */
 START_TEST(lost)
@@ -448,6 +493,8 @@ int main(void)
 	tcase_add_test(tcase, one_after_the_other);
 	tcase_add_test(tcase, stale);
 	tcase_add_test(tcase, unseen);
+	tcase_add_test(tcase, unseen_and_unended);
+	tcase_add_test(tcase, unseen_and_lost);
 	tcase_add_test(tcase, unended);
 	tcase_add_test(tcase, begun_before);
 	tcase_add_test(tcase, restarted);

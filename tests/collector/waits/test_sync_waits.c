@@ -119,8 +119,9 @@ START_TEST(blocked_and_spinning)
 	ck_assert_uint_eq(wait.reason, PROFILE_SKIP_BUDGET);
 	ck_assert_uint_ne(wait.node, 0);
 	ck_assert_uint_eq(wait.waker_tid, 0);
+	/* The first one is that of blocks that nobody looked at. */
 	fake_emit_assert(emit,
-			 "object 1 kind 6 pid 5000000 address 0x600010 number 0 variable 0 created "
+			 "object 2 kind 6 pid 5000000 address 0x600010 number 0 variable 0 created "
 			 "0 type 1",
 			 1);
 }
@@ -302,7 +303,7 @@ START_TEST(held_back)
 	introduce();
 	put_other(10 * MS, 20 * MS, SYS_futex, 0);
 	ck_assert_uint_eq(fake_emit_count(emit, "wait "), 0);
-	run_after(PROFILE_STATE_BLOCKED, 190 * MS, 200 * MS);
+	run_after(PROFILE_STATE_READY, 190 * MS, 200 * MS);
 	ck_assert_uint_eq(fake_emit_count(emit, "wait "), 1);
 	put_other(210 * MS, 5 * MS, SYS_futex, 0);
 	struct record end = {.kind = RECORD_EXIT};

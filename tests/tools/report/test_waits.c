@@ -572,6 +572,7 @@ static const struct {
 	 "Child process,Child process",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FAULT}, "app:f", 0, "Page fault,Page fault", "f"},
+	{{.kind = PROFILE_OBJECT_UNSEEN}, NULL, 0, "[Not looked at],Unknown", "[Unknown frame(s)]"},
 	{{.kind = PROFILE_OBJECT_UNKNOWN}, NULL, 0, "[Unknown],Unknown", "[Unknown frame(s)]"},
 };
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define TOP_HOTSPOTS     5u
+#define TOP_HOTSPOTS     5u         /* and waiting objects */
 #define COST_BASE_MIN_NS 100000000u /* a collection's start and end cost some 0.015 s */
 #define SHOWN_MIN_NS     500000u    /* less than this is 0.000 s */
 #define BASE_SHARE       1000u      /* 0.1 %, as shares are shown */
@@ -323,11 +323,31 @@ static void print_platform(const struct report_input *input, const struct overvi
 	}
 }
 
-static void print_as_text(const struct report_input *input, const struct overview *overview,
-			  const struct states_overview *states, FILE *stream, unsigned width)
+/* The table of waiting objects, into memory: reading waits may fail. */
+static TBRW_U32 begin_waits(const struct report_input *input, const struct overview *overview,
+			    uint32_t limit, unsigned width, struct lines *lines)
+{
+	TBRW_U32 code = VT_SUCCESS;
+	lines_begin(lines);
+	if (!overview->is_counted && overview->notes[PROFILE_NOTE_WAITS].is_known)
+		code = report_top_waits(input, limit, lines->stream, width);
+	if (code == VT_SUCCESS)
+		return code;
+	fclose(lines->stream);
+	free(lines->text);
+	return code;
+}
+
+/* Returns the reader's code. */
+static TBRW_U32 print_as_text(const struct report_input *input, const struct overview *overview,
+			      const struct states_overview *states, FILE *stream, unsigned width)
 {
 	uint32_t limit = input->options->limit ? input->options->limit : TOP_HOTSPOTS;
 	struct lines lines;
+	struct lines waits;
+	TBRW_U32 code = begin_waits(input, overview, limit, width, &waits);
+	if (code != VT_SUCCESS)
+		return code;
 	lines_begin(&lines);
 	print_times(input, overview, lines.stream);
 	states_overview_print(states, lines.stream);
@@ -346,12 +366,14 @@ static void print_as_text(const struct report_input *input, const struct overvie
 	fputc('\n', stream);
 	report_top_functions(input, limit, stream, width);
 	report_top_programs(input, limit, stream, width);
+	lines_end(&waits, 0, 0, stream);
 	if (!overview->is_finalized && input->tally.samples > 0)
 		fprintf(stream, "The result has no symbols yet; run: %stbconvert finalize RESULT\n",
 			overview->is_complete ? "" : "tbconvert recover RESULT, then ");
 	lines_begin(&lines);
 	print_platform(input, overview, lines.stream, width);
 	lines_end(&lines, LINES_LABEL_WIDTH, width, stream);
+	return VT_SUCCESS;
 }
 
 static struct json_object *seconds_object(struct overview_number ns)
@@ -578,9 +600,9 @@ TBRW_U32 report_summary_print(const struct report_input *all, FILE *stream, unsi
 	if (code != VT_SUCCESS)
 		return code;
 	if (input->options->format->id == TABLE_FORMAT_TEXT)
-		print_as_text(input, &overview, &states, stream, width);
+		code = print_as_text(input, &overview, &states, stream, width);
 	else
 		print_as_data(input, &overview, &states, stream);
 	states_overview_finish(&states);
-	return VT_SUCCESS;
+	return code;
 }

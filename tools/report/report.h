@@ -130,6 +130,11 @@ void report_top_functions(const struct report_input *input, uint32_t limit, FILE
 void report_top_programs(const struct report_input *input, uint32_t limit, FILE *stream,
 			 unsigned width);
 
+/* Likewise, with a heading: the objects that threads waited for longest, short waits apart. Nothing
+ * without any. Returns the reader's code. */
+TBRW_U32 report_top_waits(const struct report_input *input, uint32_t limit, FILE *stream,
+			  unsigned width);
+
 /* TALLY_BY_... of the properties by which rows of a group differ. */
 unsigned report_tally_by(enum report_group group);
 

@@ -458,6 +458,48 @@ static void print_account(const struct waits_report *report, FILE *stream)
 	print_notes(reader, stream);
 }
 
+/* ---- In the summary ---- */
+
+enum { TOP_WAIT, TOP_SHARE, TOP_COUNT, TOP_OBJECT, TOP_COLUMNS };
+
+static const struct table_column top_columns[TOP_COLUMNS] = {
+	[TOP_WAIT] = {"Wait Time", "wait_time_s", TABLE_SECONDS, TABLE_ALL},
+	[TOP_SHARE] = {"Wait %", "wait_share", TABLE_SHARE, TABLE_SHOWN | TABLE_KEYED},
+	[TOP_COUNT] = {"Wait Count", "wait_count", TABLE_COUNT, TABLE_ALL},
+	[TOP_OBJECT] = {"Sync Object", "sync_object", TABLE_NAME, TABLE_ALL},
+};
+
+TBRW_U32 report_top_waits(const struct report_input *input, uint32_t limit, FILE *stream,
+			  unsigned width)
+{
+	struct waits_report report = {.input = input};
+	struct table table;
+	TBRW_U32 code = wait_rows_make(&report.rows, input);
+	if (code != VT_SUCCESS)
+		return code;
+	for (size_t i = 0; i < report.rows.count; i++)
+		report.all_ns += report.rows.rows[i].sum.wait_ns;
+	table_init(&table, top_columns, TOP_COLUMNS);
+	for (size_t i = 0, shown = 0; i < report.rows.count && shown < limit; i++) {
+		const struct wait_row *row = &report.rows.rows[i];
+		if (row->is_short)
+			continue;
+		struct table_cell *cells = table_add_row(&table);
+		cells[TOP_WAIT].number = row->sum.wait_ns;
+		cells[TOP_SHARE].number = table_share(row->sum.wait_ns, report.all_ns);
+		cells[TOP_COUNT].number = row->sum.count;
+		cells[TOP_OBJECT].text = row->label;
+		shown++;
+	}
+	if (report.rows.wall.waits.count > 0) {
+		fputs("\nTop Waiting Objects\n", stream);
+		report_print_as(input, &table, table_format_find("text"), stream, width);
+	}
+	table_finish(&table);
+	wait_rows_finish(&report.rows);
+	return VT_SUCCESS;
+}
+
 TBRW_U32 report_waits_print(const struct report_input *input, FILE *stream, unsigned width)
 {
 	struct waits_report report = {.input = input};

@@ -1,6 +1,7 @@
 /* What tbreport summary says. */
 #include "tests/support/suite.h"
 #include "tests/tools/render_report.h"
+#include "tests/tools/waited_result.h"
 #include <check.h>
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -222,6 +223,36 @@ START_TEST(test_incomplete_result)
 }
 END_TEST
 
+/* The objects that threads waited for longest, as the report waits has them, without short waits.
+ */
+START_TEST(test_waiting_objects)
+{
+	static const char title[] = "\nTop Waiting Objects\n";
+	static const char *const rows[] = {
+		"Wait Time  Wait %  Wait Count  Sync Object\n",
+		"  1.000 s  42.6 %           1  Sleep\n",
+		"  0.700 s  29.8 %           2  Mutex queue_lock+0x4\n",
+		"  0.600 s  25.5 %           1  Condition Variable 0x7f00000012a0\n",
+		"\nCollection and Platform Info\n",
+	};
+	char *text = render_report(&waited_result, report_summary_print, TALLY_BY_THREAD, NULL);
+	const char *at = strstr(text, title);
+	ck_assert_msg(at != NULL, "%s", text);
+	at += strlen(title);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); at += strlen(rows[i++]))
+		ck_assert_msg(strncmp(at, rows[i], strlen(rows[i])) == 0, "%s is not in:\n%s",
+			      rows[i], text);
+	free(text);
+	text = render_report(&waited_result, report_summary_print, TALLY_BY_THREAD,
+			     (const char *const[]){"--limit", "1", NULL});
+	ck_assert_ptr_nonnull(strstr(text, "  Sleep\n\nCollection"));
+	free(text);
+	text = render_report(&render_example, report_summary_print, 0, NULL);
+	ck_assert_ptr_null(strstr(text, title));
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("tbreport summary");
@@ -234,6 +265,7 @@ int main(void)
 	tcase_add_test(tcase, test_losses);
 	tcase_add_test(tcase, test_summary_width);
 	tcase_add_test(tcase, test_incomplete_result);
+	tcase_add_test(tcase, test_waiting_objects);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 
 /* The first bytes of the data: its version. */
-#define MAGIC "tbpage1\n"
+#define MAGIC "tbpage2\n"
 
 struct page {
 	const struct report_input *input;

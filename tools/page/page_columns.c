@@ -7,7 +7,8 @@
 
 static const char *const names[PAGE_COLUMN_COUNT] = {
 	[PAGE_NODE_PARENT] = "node.parent", [PAGE_NODE_FUNCTION] = "node.function",
-	[PAGE_NODE_LINE] = "node.line",     [PAGE_SAMPLE_CELL] = "sample.cell",
+	[PAGE_NODE_LINE] = "node.line",     [PAGE_NODE_SAME] = "node.same",
+	[PAGE_NODE_INNER] = "node.inner",   [PAGE_SAMPLE_CELL] = "sample.cell",
 	[PAGE_SAMPLE_NODE] = "sample.node", [PAGE_SAMPLE_NS] = "sample.ns",
 	[PAGE_STATE_CELLS] = "state.cells", [PAGE_STATE_SHARES] = "state.shares",
 	[PAGE_WAIT_CELL] = "wait.cell",     [PAGE_WAIT_CLASS] = "wait.class",

@@ -13,6 +13,8 @@ enum page_column_id {
 	PAGE_NODE_PARENT, /* how many nodes before; 0: none, a root */
 	PAGE_NODE_FUNCTION,
 	PAGE_NODE_LINE,
+	PAGE_NODE_SAME,
+	PAGE_NODE_INNER,  /* differences */
 	PAGE_SAMPLE_CELL, /* differences */
 	PAGE_SAMPLE_NODE, /* differences */
 	PAGE_SAMPLE_NS,

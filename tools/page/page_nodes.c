@@ -12,6 +12,12 @@ struct page_node {
 	uint32_t line; /* 0: not known */
 };
 
+/* Nodes that differ in lines alone, their own or their callers', are one call. */
+struct page_call {
+	uint32_t parent; /* another call; PROFILE_NONE: a root */
+	uint32_t function;
+};
+
 void page_nodes_finish(struct page_nodes *nodes)
 {
 	stack_tree_finish(&nodes->tree);
@@ -128,12 +134,78 @@ static void write_modules(const struct functions *functions, struct json_writer 
 	json_close_array(json);
 }
 
+static bool is_call(const void *item, const void *wanted)
+{
+	const struct page_call *call = item;
+	const struct page_call *other = wanted;
+	return call->parent == other->parent && call->function == other->function;
+}
+
+/* Nodes and calls as far as they are merged. */
+struct merging {
+	struct page_columns *columns;
+	struct used_functions *used;
+	struct index_map node_map;
+	struct page_node *nodes;
+	struct index_map call_map;
+	struct page_call *calls;
+	uint32_t *of_nodes; /* the call of each node */
+	size_t capacity;
+};
+
+/* Whether a caller is the same function. */
+static bool is_inner(const struct page_call *calls, uint32_t call)
+{
+	uint32_t at = calls[call].parent;
+	while (at != PROFILE_NONE && calls[at].function != calls[call].function)
+		at = calls[at].parent;
+	return at != PROFILE_NONE;
+}
+
+/* Of the last node, which is new. */
+static void add_call(struct merging *merging, uint32_t node)
+{
+	const struct page_node *last = &merging->nodes[node];
+	const struct page_call wanted = {last->parent == PROFILE_NONE
+						 ? PROFILE_NONE
+						 : merging->of_nodes[last->parent],
+					 last->function};
+	uint32_t count = index_map_count(&merging->call_map);
+	uint32_t call =
+		index_map_enter(&merging->call_map, &merging->calls, &wanted, sizeof(wanted),
+				index_map_hash(&merging->call_map, &wanted, sizeof(wanted)),
+				is_call);
+	xalloc_room(&merging->of_nodes, &merging->capacity, (size_t)node + 1,
+		    sizeof(*merging->of_nodes));
+	merging->of_nodes[node] = call;
+	page_columns_add(merging->columns, PAGE_NODE_SAME, count - call);
+	if (call == count && is_inner(merging->calls, call))
+		page_columns_add_difference(merging->columns, PAGE_NODE_INNER, call);
+}
+
+static uint32_t add_node(struct merging *merging, const struct page_node *wanted)
+{
+	uint32_t count = index_map_count(&merging->node_map);
+	uint32_t node =
+		index_map_enter(&merging->node_map, &merging->nodes, wanted, sizeof(*wanted),
+				index_map_hash(&merging->node_map, wanted, sizeof(*wanted)),
+				is_node);
+	if (node < count)
+		return node;
+	page_columns_add(merging->columns, PAGE_NODE_PARENT,
+			 wanted->parent == PROFILE_NONE ? 0 : node - wanted->parent);
+	page_columns_add(merging->columns, PAGE_NODE_FUNCTION,
+			 use_function(merging->used, wanted->function));
+	page_columns_add(merging->columns, PAGE_NODE_LINE, wanted->line);
+	add_call(merging, node);
+	return node;
+}
+
 static void merge_steps(struct page_nodes *nodes, struct used_functions *used,
-			struct page_columns *columns)
+			struct page_columns *columns, uint32_t *call_count)
 {
 	const struct stack_tree *tree = &nodes->tree;
-	struct index_map map = {0};
-	struct page_node *merged = NULL;
+	struct merging merging = {.columns = columns, .used = used};
 	for (uint32_t i = 0; i < stack_tree_step_count(tree); i++) {
 		const struct stack_step *step = &tree->steps[i];
 		const struct stack_element *element = &tree->elements[step->element];
@@ -141,20 +213,14 @@ static void merge_steps(struct page_nodes *nodes, struct used_functions *used,
 							 ? PROFILE_NONE
 							 : nodes->of_steps[step->parent],
 						 element->function, line_of(tree, element)};
-		uint32_t count = index_map_count(&map);
-		uint32_t node =
-			index_map_enter(&map, &merged, &wanted, sizeof(wanted),
-					index_map_hash(&map, &wanted, sizeof(wanted)), is_node);
-		nodes->of_steps[i] = node;
-		if (node < count)
-			continue;
-		page_columns_add(columns, PAGE_NODE_PARENT,
-				 wanted.parent == PROFILE_NONE ? 0 : node - wanted.parent);
-		page_columns_add(columns, PAGE_NODE_FUNCTION, use_function(used, wanted.function));
-		page_columns_add(columns, PAGE_NODE_LINE, wanted.line);
+		nodes->of_steps[i] = add_node(&merging, &wanted);
 	}
-	index_map_finish(&map);
-	free(merged);
+	*call_count = index_map_count(&merging.call_map);
+	index_map_finish(&merging.node_map);
+	index_map_finish(&merging.call_map);
+	free(merging.nodes);
+	free(merging.calls);
+	free(merging.of_nodes);
 }
 
 void page_nodes_merge(struct page_nodes *nodes, struct page_columns *columns,
@@ -162,10 +228,12 @@ void page_nodes_merge(struct page_nodes *nodes, struct page_columns *columns,
 {
 	const struct stack_tree *tree = &nodes->tree;
 	size_t functions = (size_t)stack_tree_no_sample(tree) + 2;
+	uint32_t call_count;
 	struct used_functions used = {.numbers = xalloc_zeroed(functions, sizeof(uint32_t)),
 				      .list = xalloc_zeroed(functions, sizeof(uint32_t))};
 	nodes->of_steps = xalloc_zeroed(stack_tree_step_count(tree), sizeof(*nodes->of_steps));
-	merge_steps(nodes, &used, columns);
+	merge_steps(nodes, &used, columns, &call_count);
+	json_write_number(json, "calls", call_count);
 	write_names(tree, &used, json);
 	write_kinds(tree, &used, json);
 	write_places(tree, &used, json);

@@ -1,6 +1,6 @@
 // Colours of functions: by module, or by where their code comes from.
 import {css} from './dom.ts';
-import {KIND, type Model} from './model.ts';
+import {type CallTree, KIND} from './tree.ts';
 
 export type Colouring = 'module' | 'source';
 
@@ -15,10 +15,9 @@ export class Colours {
   text = '';
   mark = '';
 
-  constructor(private readonly model: Model) {
+  constructor(private readonly model: CallTree) {
     const self = new Float64Array(model.modules.length);
-    for (let i = 0; i < model.nodes; i++)
-      self[model.moduleOf[model.fn[i]!]!]! += model.self[i]!;
+    model.functions().self.forEach((ns, fn) => self[model.moduleOf[fn]!]! += ns);
     const order = [...self.keys()].filter(m => self[m]! > 0).sort((a, b) => self[b]! - self[a]! || a - b);
     order.forEach((module, place) => {
       if (place < HUES.length)

@@ -31,29 +31,36 @@ export type Facts = Record<string, unknown> & {
   warnings: string[];
 };
 
-interface Meta {
-  version: string;
-  facts: Facts;
-  time: {cell_ns: number; cells: number};
+export interface Functions {
   names: string[];
   'function.kind': number[];
   'function.file': number[];
   'function.module': number[];
   files: string[];
   modules: Module[];
+}
+
+interface Meta extends Functions {
+  version: string;
+  facts: Facts;
+  time: {cell_ns: number; cells: number};
   waits: string[];
   threads: Thread[];
+  calls: number; // nodes but for their lines
   columns: {name: string; count: number; bytes: number}[];
 }
 
 export interface Data {
   meta: Meta;
+  count(name: string): number;
   column(name: string): Float64Array;
   integers(name: string): Int32Array;
+  // The numbers one by one, without memory for all of them.
+  numbers(name: string): () => number;
 }
 
-const MAGIC = 'tbpage1\n';
-const DIFFERENCES = new Set(['sample.cell', 'sample.node', 'wait.cell', 'level.cell']);
+const MAGIC = 'tbpage2\n';
+const DIFFERENCES = new Set(['node.inner', 'sample.cell', 'sample.node', 'wait.cell', 'level.cell']);
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const native = (Uint8Array as unknown as {fromBase64?: (text: string) => Uint8Array<ArrayBuffer>}).fromBase64;
@@ -66,28 +73,42 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+// The last four bytes of gzip are the size of what it holds. Memory written for the first time costs more than the rest of the work.
 async function unpack(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  const whole = new Uint8Array(new DataView(bytes.buffer, bytes.byteOffset + bytes.length - 4).getUint32(0, true));
+  const stream = new DecompressionStream('gzip');
+  const writer = stream.writable.getWriter();
+  const written = writer.write(bytes).then(() => writer.close());
+  const reader = stream.readable.getReader();
+  let at = 0;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    whole.set(part.value, at);
+    at += part.value.length;
+  }
+  await written;
+  return whole;
 }
 
-// Reads LEB128 into `into`. Numbers beyond 2^53 lose their last digits.
-function decode(bytes: Uint8Array, into: Float64Array | Int32Array, differences: boolean): void {
+// Reads LEB128. Numbers beyond 2^53 lose their last digits.
+function cursor(bytes: Uint8Array, differences: boolean): () => number {
   let at = 0;
   let before = 0;
-  for (let i = 0; i < into.length; i++) {
-    let byte = bytes[at++]!;
-    let number = byte & 0x7f;
-    for (let scale = 128; byte & 0x80; scale *= 128) {
-      byte = bytes[at++]!;
-      number += (byte & 0x7f) * scale;
+  return () => {
+    let number = bytes[at++]!;
+    if (number & 0x80) {
+      number &= 0x7f;
+      let byte = 0x80;
+      for (let scale = 128; byte & 0x80; scale *= 128) {
+        byte = bytes[at++]!;
+        number += (byte & 0x7f) * scale;
+      }
     }
     if (differences) {
       before += number % 2 ? -(number + 1) / 2 : number / 2;
       number = before;
     }
-    into[i] = number;
-  }
+    return number;
+  };
 }
 
 export async function load(text: string): Promise<Data> {
@@ -103,15 +124,20 @@ export async function load(text: string): Promise<Data> {
     places.set(column.name, {at, count: column.count, bytes: column.bytes});
     at += column.bytes;
   }
-  const read = <T extends Float64Array | Int32Array>(name: string, make: (count: number) => T): T => {
+  const numbers = (name: string) => {
     const place = places.get(name)!;
-    const into = make(place.count);
-    decode(bytes.subarray(place.at, place.at + place.bytes), into, DIFFERENCES.has(name));
+    return cursor(bytes.subarray(place.at, place.at + place.bytes), DIFFERENCES.has(name));
+  };
+  const count = (name: string) => places.get(name)!.count;
+  const read = <T extends Float64Array | Int32Array>(name: string, into: T): T => {
+    const next = numbers(name);
+    for (let i = 0; i < into.length; i++)
+      into[i] = next();
     return into;
   };
   return {
-    meta,
-    column: name => read(name, count => new Float64Array(count)),
-    integers: name => read(name, count => new Int32Array(count)),
+    meta, count, numbers,
+    column: name => read(name, new Float64Array(count(name))),
+    integers: name => read(name, new Int32Array(count(name))),
   };
 }

@@ -1,7 +1,8 @@
 // The flame graph on a canvas: only rectangles that are seen are made, so a million nodes are no more work than a thousand.
 import {Colours, type Colouring} from './colour.ts';
 import {css, el, percent, seconds, shown, sized} from './dom.ts';
-import {KIND, type Model, type View} from './model.ts';
+import {type CallTree, KIND} from './tree.ts';
+import {down, up, type View} from './views.ts';
 
 const ROW = 19;
 const LEAST = 0.6; // pixels of a rectangle that is still seen
@@ -37,8 +38,8 @@ export class Flame {
   private charWidth = 0;
   private options: FlameOptions = {inverted: false, colouring: 'module', marks: undefined};
 
-  constructor(private readonly model: Model, private readonly colours: Colours, private readonly open: (fn: number) => void) {
-    this.root = model.down();
+  constructor(private readonly model: CallTree, private readonly colours: Colours, private readonly open: (fn: number) => void) {
+    this.root = down(model);
     this.zoomed = () => this.path.map(view => view.fn);
     this.spacer = el('div', {}, this.canvas);
     this.scroller = el('div', {class: 'flame', tabindex: 0, role: 'application', 'aria-roledescription': 'flame graph',
@@ -61,11 +62,11 @@ export class Flame {
   update(options: FlameOptions): void {
     const path = options.inverted === this.options.inverted ? this.zoomed() : [];
     this.options = options;
-    this.root = options.inverted ? this.model.up() : this.model.down();
+    this.root = options.inverted ? up(this.model) : down(this.model);
     this.path = [];
     let view = this.root;
     for (const fn of path) {
-      const child = view.children().find(other => other.fn === fn);
+      const child = view.children().find(fn);
       if (!child)
         break;
       this.path.push(view = child);
@@ -92,10 +93,8 @@ export class Flame {
       this.boxes.push(box);
       this.rows = Math.max(this.rows, box.depth + 1);
       let x = box.x;
-      for (const child of box.view.children()) {
+      for (const child of box.view.children().above(LEAST / scale)) {
         const part = child.total * scale;
-        if (part < LEAST)
-          break; // the others are no wider
         queue.push({view: child, x, width: part, depth: box.depth + 1, above: box});
         x += part;
       }

@@ -4,9 +4,10 @@ import {Colours, type Colouring} from './colour.ts';
 import {load} from './data.ts';
 import {bytes, el, percent, seconds, shown} from './dom.ts';
 import {Flame} from './flame.ts';
-import {type Filter, Model, type View} from './model.ts';
+import {type Filter, Model} from './model.ts';
 import {bar, type Column, flatTable, treeTable} from './tables.ts';
 import {Timeline} from './timeline.ts';
+import {down, up, type View} from './views.ts';
 
 interface FunctionRow { fn: number; self: number; total: number }
 
@@ -39,8 +40,8 @@ class Page {
       this.timeline = new Timeline(model, this.filter, (from, to) => this.setRange(from, to), thread => this.toggleThread(thread));
     this.panels = [
       ['Summary', () => this.summary()], ['Flame Graph', () => this.flamePanel()],
-      ['Top-Down', () => this.tree('Top-down call tree', this.model.down(), true)],
-      ['Bottom-Up', () => this.tree('Functions by their own CPU time, with callers', this.model.up(), false)],
+      ['Top-Down', () => this.tree('Top-down call tree', down(this.model), true)],
+      ['Bottom-Up', () => this.tree('Functions by their own CPU time, with callers', up(this.model), false)],
       ['Callers', () => this.callers()], ['Source Lines', () => this.lines()], ['Threads', () => this.threads()],
       ['Utilization', () => utilization(this.model.levels(this.filter), this.model.facts.target, this.panel.clientWidth)],
       ['Waits', () => this.waits()],
@@ -220,10 +221,16 @@ class Page {
     return el('button', {click: () => this.show('Callers', fn), title: shown(this.model.names[fn]!)}, shown(this.model.names[fn]!));
   }
 
+  // By their own time, the most first.
   private functionRows(): FunctionRow[] {
-    const {self, total} = this.model.functions();
-    return Array.from(self, (ns, fn) => ({fn, self: ns, total: total[fn]!})).filter(row => row.total > 0);
+    const sums = this.model.functions();
+    if (this.rows?.sums !== sums) {
+      const rows = Array.from(sums.self, (ns, fn) => ({fn, self: ns, total: sums.total[fn]!})).filter(row => row.total > 0);
+      this.rows = {sums, rows: rows.sort((a, b) => b.self - a.self)};
+    }
+    return this.rows.rows;
   }
+  private rows: {sums: object; rows: FunctionRow[]} | undefined;
 
   private functionColumns(): Column<FunctionRow>[] {
     const {model} = this;
@@ -301,12 +308,12 @@ class Page {
 
   // The chosen function, or else the one with most time of its own.
   private chosen(rows: FunctionRow[]): FunctionRow | undefined {
-    return rows.find(row => row.fn === this.fn) ?? [...rows].sort((a, b) => b.self - a.self)[0];
+    return rows.find(row => row.fn === this.fn) ?? rows[0];
   }
 
   private picker(rows: FunctionRow[], row: FunctionRow): HTMLElement {
     const select = el('select', {id: 'function'});
-    for (const other of [...rows].sort((a, b) => b.self - a.self).slice(0, 300).concat(rows.indexOf(row) < 0 ? [row] : []))
+    for (const other of rows.slice(0, 300))
       select.append(el('option', {value: other.fn}, shown(this.model.names[other.fn]!)));
     if (![...select.options].some(option => option.value === String(row.fn)))
       select.append(el('option', {value: row.fn}, shown(this.model.names[row.fn]!)));
@@ -412,12 +419,14 @@ async function begin(): Promise<void> {
     const holder = document.getElementById('data')!;
     const data = await load(holder.textContent ?? '');
     holder.textContent = '';
-    const page = new Page(new Model(data), data.meta.version);
+    const model = new Model(data);
+    const page = new Page(model, data.meta.version);
     document.title = `tbreport: ${shown(data.meta.facts.command)}`.slice(0, 200);
     root.replaceChildren(...page.build());
     page.refresh();
     page.draw();
     document.documentElement.dataset['ready'] = String(Math.round(performance.now()));
+    requestAnimationFrame(() => setTimeout(() => model.prepare()));
     let width = root.clientWidth;
     new ResizeObserver(() => {
       if (root.clientWidth !== width) {

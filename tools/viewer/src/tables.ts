@@ -1,8 +1,9 @@
 // Tables: of rows, and of trees whose rows open.
 import {el, percent, seconds, shown} from './dom.ts';
-import {KIND, type Model, type View} from './model.ts';
+import {type CallTree, KIND} from './tree.ts';
+import type {Children, View} from './views.ts';
 
-const ROWS = 200; // at first; more on demand
+const ROWS = 100; // at first; more on demand
 const CHILDREN = 50;
 
 export interface Column<Row> {
@@ -15,19 +16,9 @@ export interface Column<Row> {
 
 // The share as a bar; the figure beside it says the same.
 export function bar(part: number, whole: number): Node {
-  const namespace = 'http://www.w3.org/2000/svg';
-  const svg = document.createElementNS(namespace, 'svg');
-  svg.setAttribute('viewBox', '0 0 80 12');
-  svg.setAttribute('aria-hidden', 'true');
-  for (const [name, width] of [['bar-back', 80], ['bar-fill', whole > 0 ? 80 * Math.min(1, part / whole) : 0]] as const) {
-    const rect = document.createElementNS(namespace, 'rect');
-    rect.setAttribute('class', name);
-    rect.setAttribute('y', '3');
-    rect.setAttribute('height', '6');
-    rect.setAttribute('width', String(width));
-    svg.append(rect);
-  }
-  return svg;
+  const element = el('div', {class: 'share-bar', 'aria-hidden': 'true'});
+  element.style.setProperty('--share', `${whole > 0 ? 100 * Math.min(1, part / whole) : 0}%`);
+  return element;
 }
 
 export function flatTable<Row>(caption: string, columns: Column<Row>[], rows: Row[], sortBy: number,
@@ -41,11 +32,8 @@ export function flatTable<Row>(caption: string, columns: Column<Row>[], rows: Ro
   const fill = () => {
     const key = columns[sorted]!.key;
     const sign = falling ? -1 : 1;
-    const order = [...rows].sort((a, b) => {
-      const [one, other] = [key(a), key(b)];
-      return sign * (one < other ? -1 : one > other ? 1 : 0);
-    });
-    body.replaceChildren(...order.slice(0, limit).map(row => el('tr', {class: mark?.(row) ? 'match' : undefined},
+    const order = rows.map(row => ({row, key: key(row)})).sort((a, b) => sign * (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+    body.replaceChildren(...order.slice(0, limit).map(({row}) => el('tr', {class: mark?.(row) ? 'match' : undefined},
       ...columns.map(column => el('td', {class: column.className ?? (column.number ? 'num' : undefined)}, column.show(row))))));
     head.querySelectorAll('th').forEach((cell, i) =>
       i === sorted ? cell.setAttribute('aria-sort', falling ? 'descending' : 'ascending') : cell.removeAttribute('aria-sort'));
@@ -68,7 +56,7 @@ export function flatTable<Row>(caption: string, columns: Column<Row>[], rows: Ro
 
 export interface TreeOptions {
   caption: string;
-  model: Model;
+  model: CallTree;
   root: View;
   withSelf: boolean;
   marks: Uint8Array | undefined;
@@ -82,7 +70,7 @@ export function treeTable(options: TreeOptions): HTMLElement {
 
   const makeRow = (view: View, level: number): HTMLTableRowElement => {
     const kind = model.kinds[view.fn]!;
-    const hasChildren = view.children().length > 0;
+    const hasChildren = !view.isLeaf();
     const module = model.modules[model.moduleOf[view.fn]!]!;
     const notes = [kind === KIND.INLINED ? 'inlined' : '', view.guessed > 0 ? `guessed ${percent(view.guessed, view.total)}` : '']
       .filter(text => text).join(', ');
@@ -101,25 +89,27 @@ export function treeTable(options: TreeOptions): HTMLElement {
     row.setAttribute('aria-expanded', String(isOpen));
     row.querySelector('.twist')!.textContent = isOpen ? '▾' : '▸';
   };
-  const restRow = (rest: View[], at: number): HTMLTableRowElement => {
+  const restRow = (list: Children, from: number, at: number): HTMLTableRowElement => {
     const row = el('tr', {'aria-level': at, tabindex: -1, click: (event: Event) => {
       event.stopPropagation();
-      row.replaceWith(...rowsOf(rest, at));
-    }}, el('td', {class: 'num'}, seconds(rest.reduce((sum, view) => sum + view.total, 0))), el('td'), options.withSelf ? el('td') : '',
-    el('td', {class: 'name dim'}, `… ${rest.length} more`), el('td'));
+      const more = rowsOf(list, from, at);
+      row.replaceWith(...more);
+      focus(more[0]);
+    }}, el('td', {class: 'num'}, seconds(list.sumFrom(from))), el('td'), options.withSelf ? el('td') : '',
+    el('td', {class: 'name dim'}, `… ${list.count - from} more`), el('td'));
     return row;
   };
-  const rowsOf = (list: View[], at: number): HTMLTableRowElement[] => {
-    const rows = list.slice(0, CHILDREN).map(view => makeRow(view, at));
-    if (list.length > CHILDREN)
-      rows.push(restRow(list.slice(CHILDREN), at));
+  const rowsOf = (list: Children, from: number, at: number): HTMLTableRowElement[] => {
+    const rows = list.slice(from, from + CHILDREN).map(view => makeRow(view, at));
+    if (list.count > from + CHILDREN)
+      rows.push(restRow(list, from + CHILDREN, at));
     return rows;
   };
   const expand = (row: HTMLTableRowElement) => {
     if (row.getAttribute('aria-expanded') !== 'false')
       return;
     setTwist(row, true);
-    row.after(...rowsOf(views.get(row)!.children(), level(row) + 1));
+    row.after(...rowsOf(views.get(row)!.children(), 0, level(row) + 1));
   };
   const collapse = (row: HTMLTableRowElement) => {
     if (row.getAttribute('aria-expanded') !== 'true')
@@ -138,11 +128,11 @@ export function treeTable(options: TreeOptions): HTMLElement {
     row.setAttribute('tabindex', '0');
     row.focus();
   };
-  body.append(...rowsOf(options.root.children(), 1));
+  body.append(...rowsOf(options.root.children(), 0, 1));
   // The way down that has most of the time is open.
   for (let row = body.querySelector('tr'), left = 12; row && left > 0; left--) {
     const view = views.get(row);
-    const heaviest: View | undefined = view?.children()[0];
+    const heaviest: View | undefined = view?.children().slice(0, 1)[0];
     if (!view || !heaviest || heaviest.total < 0.5 * options.root.total)
       break;
     expand(row);

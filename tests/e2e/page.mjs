@@ -37,6 +37,8 @@ async function look(page) {
   seen.levels = await rows(page);
   await tab(page, 'Waits');
   seen.waits = await rows(page);
+  await tab(page, 'Source Lines');
+  seen.lines = {name: await page.$eval('#function', select => select.selectedOptions[0].textContent), rows: await rows(page)};
   await tab(page, 'Top-Down');
   const before = (await rows(page)).length;
   await page.locator('[role=treegrid] tr[tabindex="0"]').focus();
@@ -92,8 +94,8 @@ async function choose(page) {
   await page.getByRole('button', {name: 'Show all'}).click();
 }
 
-async function audit(theme, size, names) {
-  const page = await open(page_path, {audit: true, colorScheme: theme, viewport: size});
+async function audit(path, theme, size, names) {
+  const page = await open(path, {audit: true, colorScheme: theme, viewport: size});
   await page.addScriptTag({content: axe});
   seen.overflow = Math.max(seen.overflow ?? 0, await page.evaluate(() => document.documentElement.scrollWidth - innerWidth));
   for (const name of names ?? await page.$$eval('[role=tab]', list => list.map(one => one.textContent))) {
@@ -115,8 +117,8 @@ await zoom(page);
 await choose(page);
 await filter(page);
 await page.context().close();
-await audit('light', {width: 1280, height: 800});
-await audit('dark', {width: 390, height: 844}, ['Summary', 'Flame Graph', 'Top-Down', 'Utilization']);
+await audit(page_path, 'light', {width: 1280, height: 800});
+await audit(page_path, 'dark', {width: 390, height: 844}, ['Summary', 'Flame Graph', 'Top-Down', 'Utilization']);
 
 seen.hostile = [];
 for (const path of hostile_paths) {

@@ -1,12 +1,13 @@
 """tbreport --format html in Chromium: the page's figures against the CSV of the reports, search, zoom and filters, both themes, what axe
 finds, and names that are no markup."""
 
+import csv
+import io
 import json
 import os
 import shutil
 import stat
 import subprocess
-import sys
 
 import support
 from support import check, collect_well, report, section, summary, target
@@ -111,6 +112,20 @@ def check_figures(seen, result):
         'wait time of the first object as in the CSV', f'{seen["waits"][:1]}, {most["Wait Time"]}')
 
 
+def check_lines(seen, result):
+  """Lines of the hottest function with their text, and others around them."""
+  name = seen['lines']['name']
+  mine = {row[0]: row for row in seen['lines']['rows']}
+  text = support.run_tool('tbreport', 'source', name, result, '--format', 'csv').stdout
+  wanted = [row for row in csv.DictReader(io.StringIO(text)) if row['Line']]
+  for row in wanted:
+    own = mine[row['Line']]
+    check(close(shown(own[1]), float(row['CPU Time:Self'])) and close(shown(own[4]), float(row['CPU Time:Total'])) and own[6] == row['Source'],
+          f'line {row["Line"]} of {name} as in the CSV', f'{own}, {row}')
+  around = [row for row in seen['lines']['rows'] if not row[1]]
+  check(len(wanted) > 1 and around and any(row[6].strip() for row in around), 'lines around those with time have their text', f'{seen["lines"]["rows"][:3]}')
+
+
 def check_ways(seen, result):
   hotspots = report(result, 'hotspots')
   whole = sum(float(row['CPU Time']) for row in hotspots)
@@ -150,11 +165,32 @@ def check_hostile(stacks, program):
   check('<img src=x onerror=window.owned=3>.c' in program['lines'], 'a name of a file is shown as it is', program['lines'][:200])
 
 
-def check_size():
-  """A page of many nodes, by its thread's CPU time. The whole measure is the bench's, with a million."""
-  bench = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bench', 'page')
-  done = subprocess.run([sys.executable, bench, support.Run.build, '100000', '--busy'], capture_output=True, text=True, timeout=support.HANGS_S)
-  check(done.returncode == 0, '100,000 nodes: paint and interaction within their limits', done.stdout[-2000:] + done.stderr[-1000:])
+def write_wide(path):
+  """100,000 nodes: 1000 functions that call 99 others each, of times that differ. Returns the share of the callees that match."""
+  matching = whole = 0
+  with open(path, 'w') as file:
+    for i in range(1000):
+      for k in range(99):
+        samples = 1 + (i * 7 + k * 13) % 50
+        file.write(f'program;caller_{i};callee_{k}_{i % 10} {samples}\n')
+        whole += samples
+        matching += samples if str(k).startswith('4') else 0
+  return matching / whole
+
+
+def check_size(chromium):
+  """Of many nodes only those are made that are seen. Times are the bench's: tests/bench/page."""
+  folded, result = support.scratch('wide.folded'), support.new_result()
+  share = write_wide(folded)
+  support.run_tool('tbconvert', 'import', '-r', result, folded)
+  done = subprocess.run(['node', os.path.join(os.path.dirname(os.path.abspath(__file__)), 'page_size.mjs'), VIEWER, chromium, write_page(result), '^callee_4'],
+                        capture_output=True, text=True, timeout=support.HANGS_S)
+  check(done.returncode == 0, 'a page of 100,000 nodes was walked through', done.stderr[-2000:])
+  seen = json.loads(done.stdout) if done.returncode == 0 else {'elements': {'': 0}, 'boxes': 0, 'share': 'none none'}
+  check(0 < max(seen['elements'].values()) < 3000, 'of all rows those are made that are shown', seen['elements'])
+  # A caller has 1.3 pixels, a callee none; one box is the whole.
+  check(seen['boxes'] == 1001, 'of all boxes those are made that are wide enough', seen['boxes'])
+  check(abs(float(seen['share'].split()[1]) - 100 * share) < 0.06, 'the share of many functions that a search matches', f'{seen["share"]}, {share:.4f}')
 
 
 def main():
@@ -171,11 +207,12 @@ def main():
     seen = browse(chromium, result, hostile_result(), hostile_program())
     if seen:
       check_figures(seen, result)
+      check_lines(seen, result)
       check_ways(seen, result)
       check_look(seen)
       check_hostile(*seen['hostile'])
   with section('size'):
-    check_size()
+    check_size(chromium)
   support.finish()
 
 

@@ -17,14 +17,19 @@ static void say_unread(const char *path, int error)
 	diagnose("%s: %s; its lines have no text: name a directory with --source-dir", path, why);
 }
 
+bool report_code_is_changed(const struct report_input *input, const struct source_text *text)
+{
+	uint64_t start = profile_reader_start_date_ns(input->reader);
+	return start > 0 && start <= INT64_MAX &&
+	       text->changed_ns - CHANGED_SLACK_NS > (int64_t)start;
+}
+
 void report_code_read(const struct report_input *input, const char *path, struct source_text *text)
 {
 	int error = source_text_read(text, path, input->options->source_dirs);
-	uint64_t start = profile_reader_start_date_ns(input->reader);
 	if (error && path[0])
 		say_unread(path, error);
-	else if (!error && start > 0 && start <= INT64_MAX &&
-		 text->changed_ns - CHANGED_SLACK_NS > (int64_t)start)
+	else if (!error && report_code_is_changed(input, text))
 		diagnose("%s: changed after the collection; lines may not be those that ran",
 			 text->path);
 }

@@ -23,6 +23,8 @@ TBRW_U32 report_assembly_print(const struct report_input *input, FILE *stream, u
 /* That no function has the name, or only inlined ones, for the caller to free; NULL: one has. */
 char *report_refuse_assembly(const struct report_input *input);
 
+/* Within the room: whether the file was changed after the collection. */
+bool report_code_is_changed(const struct report_input *input, const struct source_text *text);
 /* Within the room: reads a source file, with a message where that fails, or where the file was
  * changed after the collection. */
 void report_code_read(const struct report_input *input, const char *path, struct source_text *text);

@@ -1,27 +1,22 @@
-/* The data is a text of JSON and columns of numbers, in gzip and base64, between the two parts of
- * the page. */
 #include "tools/page/page.h"
 
 #include "profile/read/reader.h"
 #include "profile/read/states.h"
+#include "tools/code/hot_source.h"
 #include "tools/json/json_writer.h"
 #include "tools/lives/lives.h"
 #include "tools/memory/xalloc.h"
-#include "tools/page/page_base64.h"
 #include "tools/page/page_cells.h"
 #include "tools/page/page_columns.h"
 #include "tools/page/page_facts.h"
+#include "tools/page/page_file.h"
 #include "tools/page/page_lives.h"
 #include "tools/page/page_nodes.h"
 #include "tools/page/page_template.h"
 #include "tools/page/page_time.h"
-#include "tools/pprof/gzip.h"
 #include "tools/report/report.h"
 #include "tools/timelines/timelines.h"
 #include <stdlib.h>
-
-/* The first bytes of the data: its version. */
-#define MAGIC "tbpage2\n"
 
 struct page {
 	const struct report_input *input;
@@ -119,23 +114,21 @@ static void write_thread(struct page *page, uint32_t place, struct json_writer *
 	json_close_object(json);
 }
 
-static void write_columns(const struct page_columns *columns, struct json_writer *json)
+static void write_source(const struct hot_source *source, void *user)
 {
-	json_open_array(json, "columns");
-	for (enum page_column_id i = 0; i < PAGE_COLUMN_COUNT; i++) {
-		json_open_object(json, NULL);
-		json_write_text(json, "name", page_columns_name(i));
-		json_write_number(json, "count", columns->columns[i].count);
-		json_write_number(json, "bytes", columns->columns[i].size);
-		json_close_object(json);
-	}
-	json_close_array(json);
+	struct json_writer *json = user;
+	json_open_object(json, NULL);
+	json_write_text(json, "file", source->file);
+	json_write_number(json, "first", source->first);
+	json_write_text(json, "text", source->text);
+	json_write_bool(json, "is_changed", source->is_changed);
+	json_close_object(json);
 }
 
-/* Members of the data's object; the columns grow meanwhile, and are listed last. */
-static void write_members(struct page *page, struct json_writer *json)
+/* Members of the data's object; the columns grow meanwhile. */
+static void write_members(struct json_writer *json, void *user)
 {
-	json_write_text(json, "version", TBCOLLECT_VERSION);
+	struct page *page = user;
 	page_facts_write(page->input, json);
 	json_open_object(json, "time");
 	json_write_number(json, "cell_ns", page->time.cell_ns);
@@ -147,57 +140,9 @@ static void write_members(struct page *page, struct json_writer *json)
 	for (uint32_t i = 0; i < index_map_count(&page->timelines.map); i++)
 		write_thread(page, i, json);
 	json_close_array(json);
-	write_columns(&page->columns, json);
-}
-
-/* The caller frees the text. */
-static char *make_json(struct page *page, size_t *size)
-{
-	char *text = NULL;
-	struct json_writer json = {.stream = open_memstream(&text, size)};
-	if (!json.stream)
-		xalloc_fail();
-	json_open_object(&json, NULL);
-	write_members(page, &json);
-	json_close_object(&json);
-	if (fclose(json.stream) != 0)
-		xalloc_fail();
-	return text;
-}
-
-static void compress(const struct page_columns *columns, const char *json, size_t size,
-		     FILE *stream)
-{
-	const uint8_t length[4] = {(uint8_t)size, (uint8_t)(size >> 8), (uint8_t)(size >> 16),
-				   (uint8_t)(size >> 24)};
-	struct gzip *gzip = gzip_create(stream);
-	gzip_write(gzip, MAGIC, sizeof(MAGIC) - 1);
-	gzip_write(gzip, length, sizeof(length));
-	gzip_write(gzip, json, size);
-	for (size_t i = 0; i < PAGE_COLUMN_COUNT; i++)
-		gzip_write(gzip, columns->columns[i].bytes, columns->columns[i].size);
-	gzip_finish(gzip);
-}
-
-static void write_file(struct page *page, FILE *stream)
-{
-	const struct page_template template = page_template_get();
-	char *packed = NULL;
-	size_t packed_size = 0;
-	size_t size = 0;
-	char *json = make_json(page, &size);
-	FILE *packing = open_memstream(&packed, &packed_size);
-	if (!packing)
-		xalloc_fail();
-	compress(&page->columns, json, size, packing);
-	/* Its length has 32 bits. */
-	if (fclose(packing) != 0 || size > UINT32_MAX)
-		xalloc_fail();
-	fwrite(template.before, 1, template.before_size, stream);
-	page_base64_write((const uint8_t *)packed, packed_size, stream);
-	fwrite(template.after, 1, template.after_size, stream);
-	free(packed);
-	free(json);
+	json_open_array(json, "sources");
+	hot_source_each(page->input, write_source, json);
+	json_close_array(json);
 }
 
 static TBRW_U32 add_all(struct page *page)
@@ -250,7 +195,7 @@ TBRW_U32 page_write(const struct report_input *input, FILE *stream)
 	if (code == VT_SUCCESS)
 		code = add_all(&page);
 	if (code == VT_SUCCESS)
-		write_file(&page, stream);
+		page_file_write(&page.columns, write_members, &page, stream);
 	finish_page(&page);
 	return code;
 }

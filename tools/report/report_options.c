@@ -392,9 +392,9 @@ static char *check_code_options(struct report_options *options)
 {
 	static const char *const with_source[] = {"source", "assembly", NULL};
 	static const char *const with_syntax[] = {"assembly", NULL};
-	if (options->source_dirs && !is_one_of(options->report, with_source))
-		return xalloc_text("--source-dir: only source and assembly have it; use tbreport "
-				   "source FUNCTION");
+	if (options->source_dirs && !options->is_page && !is_one_of(options->report, with_source))
+		return xalloc_text("--source-dir: only source, assembly and --format html have it; "
+				   "use tbreport source FUNCTION");
 	if (options->has_syntax && !is_one_of(options->report, with_syntax))
 		return xalloc_text("--syntax: only assembly has it; use tbreport assembly "
 				   "FUNCTION");

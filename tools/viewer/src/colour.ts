@@ -9,6 +9,7 @@ const SOURCES: [string, number][] = [['Program', 28], ['Inlined', 50], ['System 
 
 export class Colours {
   private readonly hueOfModule = new Map<number, number>();
+  private readonly hues = new Map<number, string>(); // of the theme
   private saturation = '';
   private lightness = '';
   plain = '';
@@ -28,6 +29,7 @@ export class Colours {
 
   // After a change of theme.
   renew(): void {
+    this.hues.clear();
     this.saturation = css('--bar-s');
     this.lightness = css('--bar-l');
     this.plain = css('--plain');
@@ -36,7 +38,10 @@ export class Colours {
   }
 
   private hue(hue: number): string {
-    return `hsl(${hue} ${this.saturation} ${this.lightness})`;
+    let colour = this.hues.get(hue);
+    if (!colour)
+      this.hues.set(hue, colour = `hsl(${hue} ${this.saturation} ${this.lightness})`);
+    return colour;
   }
 
   private sourceOf(fn: number): number {

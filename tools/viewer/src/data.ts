@@ -14,6 +14,14 @@ export interface Thread {
   state_ns?: number[];
 }
 
+// Lines of a file, from the first one on.
+export interface Source {
+  file: string;
+  first: number;
+  text: string;
+  is_changed: boolean; // after the collection
+}
+
 export interface Module {
   name: string;
   path: string;
@@ -40,13 +48,39 @@ export interface Functions {
   modules: Module[];
 }
 
+// As tbreport diff --format json has it.
+export interface DiffRow {
+  function: string;
+  base_cpu_time_s: number;
+  cpu_time_s: number;
+  difference_s: number;
+  change: number | null; // beyond the common factor
+  change_std_error: number | null;
+  verdict: string;
+  p_value: number | null;
+  base_samples: number;
+  samples: number;
+  module: string;
+  function_full: string;
+}
+
+export interface Diff {
+  base: string[]; // names of the results
+  new: string[];
+  factor?: number; // common to most rows, new over base, in 10^-6
+  rows: DiffRow[]; // the total first
+}
+
 interface Meta extends Functions {
   version: string;
   facts: Facts;
   time: {cell_ns: number; cells: number};
   waits: string[];
   threads: Thread[];
+  sources: Source[];
   calls: number; // nodes but for their lines
+  diff?: Diff; // then there are no facts, threads, waits, sources and calls
+  full?: string[]; // names of functions with parameters
   columns: {name: string; count: number; bytes: number}[];
 }
 

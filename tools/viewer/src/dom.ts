@@ -44,11 +44,21 @@ export function css(name: string): string {
 // A canvas as sharp as the screen.
 export function sized(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
   const scale = window.devicePixelRatio || 1;
-  canvas.width = Math.max(1, Math.round(width * scale));
-  canvas.height = Math.max(1, Math.round(height * scale));
-  canvas.style.width = width + 'px';
-  canvas.style.height = height + 'px';
+  const [columns, rows] = [Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale))];
+  // Setting a size takes new memory, also where it is the same.
+  if (canvas.width !== columns || canvas.height !== rows) {
+    canvas.width = columns;
+    canvas.height = rows;
+    canvas.style.width = width + 'px';
+    canvas.style.height = height + 'px';
+  }
   const context = canvas.getContext('2d', {alpha: false})!;
   context.setTransform(scale, 0, 0, scale, 0, 0);
   return context;
+}
+
+// setTheme gets the other theme.
+export function makeHeader(command: string, headline: Child[], setTheme: (theme: string) => void): HTMLElement {
+  const theme = el('button', {class: 'theme', click: () => setTheme(document.documentElement.dataset['theme'] === 'dark' ? 'light' : 'dark')}, 'Light / dark');
+  return el('header', {}, el('h1', {}, 'tbreport'), el('div', {class: 'command mono', title: command}, command), el('div', {class: 'headline'}, ...headline), theme);
 }

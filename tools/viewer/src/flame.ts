@@ -22,6 +22,13 @@ export interface FlameOptions {
   marks: Uint8Array | undefined; // functions that match the search
 }
 
+// What replaces colours and words of a result's times.
+export interface Look {
+  colour(view: View): string;
+  mark(view: View): string; // in front of the name, and the box has a frame; '': none
+  facts(view: View): string;
+}
+
 export class Flame {
   readonly element: HTMLElement;
   readonly zoomed: () => number[];
@@ -38,7 +45,8 @@ export class Flame {
   private charWidth = 0;
   private options: FlameOptions = {inverted: false, colouring: 'module', marks: undefined};
 
-  constructor(private readonly model: CallTree, private readonly colours: Colours, private readonly open: (fn: number) => void) {
+  constructor(private readonly model: CallTree, private readonly colours: Colours, private readonly open: (fn: number) => void,
+    private readonly look?: Look) {
     this.root = down(model);
     this.zoomed = () => this.path.map(view => view.fn);
     this.spacer = el('div', {}, this.canvas);
@@ -107,7 +115,8 @@ export class Flame {
   }
 
   private name(view: View): string {
-    return view.fn < 0 ? 'All' : shown(this.model.names[view.fn]!);
+    const mark = this.look && view.fn >= 0 ? this.look.mark(view) : '';
+    return view.fn < 0 ? 'All' : (mark ? mark + ' ' : '') + shown(this.model.names[view.fn]!);
   }
 
   draw(): void {
@@ -138,11 +147,16 @@ export class Flame {
     const isContext = box.depth < this.path.length;
     context.globalAlpha = isContext || (this.options.marks && !isMatch) ? 0.45 : 1;
     context.fillStyle = view.fn < 0 ? this.colours.plain
-      : isMatch ? this.colours.mark : this.colours.of(view.fn, this.options.colouring);
+      : this.look ? this.look.colour(view) : isMatch ? this.colours.mark : this.colours.of(view.fn, this.options.colouring);
     context.fillRect(box.x, y, width, ROW - 1);
     context.globalAlpha = 1;
     if (this.isDoubtful(view) && width > 2)
       this.hatch(context, box.x, y, width);
+    if (this.look && view.fn >= 0 && width > 4 && this.look.mark(view)) {
+      context.strokeStyle = frame;
+      context.lineWidth = 1;
+      context.strokeRect(box.x + 0.5, y + 0.5, width - 1, ROW - 2);
+    }
     if (box === this.chosen) {
       context.strokeStyle = frame;
       context.lineWidth = 2;
@@ -151,7 +165,7 @@ export class Flame {
     const room = Math.floor((width - 8) / this.charWidth);
     if (room >= 3) {
       const name = this.name(view);
-      context.fillStyle = isMatch ? markText : this.colours.text;
+      context.fillStyle = isMatch && !this.look ? markText : this.colours.text;
       context.fillText(name.length > room ? name.slice(0, room - 1) + '…' : name, box.x + 4, y + ROW / 2);
     }
   }
@@ -208,7 +222,7 @@ export class Flame {
       ' · frames outside of it are guessed', ' · the kernel, without a stack', '', '', '', '', '', ' · inlined'][kind] ?? '';
     const guessed = view.guessed > 0 ? ` · guessed for ${percent(view.guessed, view.total)} of it` : '';
     const module = view.fn < 0 ? '' : model.modules[model.moduleOf[view.fn]!]!;
-    const facts = `${seconds(view.total)}, ${percent(view.total, model.sum)}` +
+    const facts = this.look ? this.look.facts(view) : `${seconds(view.total)}, ${percent(view.total, model.sum)}` +
       (this.options.inverted ? '' : ` · self ${seconds(view.self)}, ${percent(view.self, model.sum)}`);
     this.detail.replaceChildren(el('b', {class: 'mono'}, this.name(view)), ' ' + facts + words + guessed,
       el('div', {class: 'dim'}, module ? shown(module.path || module.name) + ' ' + shown(view.fn < 0 ? '' : model.file(view.fn)) : ''));

@@ -2,74 +2,62 @@
 import {utilization} from './charts.ts';
 import {Colours, type Colouring} from './colour.ts';
 import {load} from './data.ts';
-import {bytes, el, percent, seconds, shown} from './dom.ts';
+import {bytes, el, makeHeader, percent, seconds, shown} from './dom.ts';
 import {Flame} from './flame.ts';
 import {type Filter, Model} from './model.ts';
+import {Search} from './search.ts';
 import {bar, type Column, flatTable, treeTable} from './tables.ts';
+import {Tabs} from './tabs.ts';
 import {Timeline} from './timeline.ts';
 import {down, up, type View} from './views.ts';
 
+const CONTEXT = 4; // lines around those with time
+
 interface FunctionRow { fn: number; self: number; total: number }
+interface LineRow { line: number; self: number; total: number; text: string }
 
 class Page {
   private filter: Filter;
   private readonly colours: Colours;
   private readonly flame: Flame;
   private readonly timeline: Timeline | undefined;
-  private readonly panel = el('div', {class: 'panel', role: 'tabpanel', id: 'panel', tabindex: -1});
-  private readonly share = el('span', {class: 'share', role: 'status'});
+  private readonly tabs: Tabs;
   private readonly range = el('span', {class: 'sum dim'});
   private readonly reset = el('button', {click: () => this.clear()}, 'Show all');
-  private readonly search = el('input', {type: 'text', id: 'search', spellcheck: 'false', autocomplete: 'off', placeholder: 'regular expression'});
+  private readonly search: Search;
   private readonly owner = el('select', {id: 'owner'});
   private readonly from = el('input', {type: 'number', id: 'from', min: 0, step: 'any'});
   private readonly to = el('input', {type: 'number', id: 'to', min: 0, step: 'any'});
-  private readonly tabs = new Map<string, HTMLButtonElement>();
-  private readonly panels: [string, () => Node | Node[]][];
-  private tab = 'Summary';
-  private marks: Uint8Array | undefined;
   private colouring: Colouring = 'module';
   private inverted = false;
   private fn = -1; // of Callers and Source Lines
 
-  constructor(private readonly model: Model, private readonly version: string) {
+  constructor(readonly model: Model, private readonly version: string) {
     this.filter = model.all();
     this.colours = new Colours(model);
     this.flame = new Flame(model, this.colours, fn => this.show('Callers', fn));
     if (model.cellNs > 0)
       this.timeline = new Timeline(model, this.filter, (from, to) => this.setRange(from, to), thread => this.toggleThread(thread));
-    this.panels = [
+    this.search = new Search(model.names, () => this.refresh());
+    this.tabs = new Tabs([
       ['Summary', () => this.summary()], ['Flame Graph', () => this.flamePanel()],
       ['Top-Down', () => this.tree('Top-down call tree', down(this.model), true)],
       ['Bottom-Up', () => this.tree('Functions by their own CPU time, with callers', up(this.model), false)],
       ['Callers', () => this.callers()], ['Source Lines', () => this.lines()], ['Threads', () => this.threads()],
-      ['Utilization', () => utilization(this.model.levels(this.filter), this.model.facts.target, this.panel.clientWidth)],
+      ['Utilization', () => utilization(this.model.levels(this.filter), this.model.facts.target, this.tabs.panel.clientWidth)],
       ['Waits', () => this.waits()],
-    ];
+    ], () => this.showFlame());
+  }
+
+  title(): string {
+    return shown(this.model.facts.command);
   }
 
   build(): HTMLElement[] {
     const facts = this.model.facts;
-    const list = el('div', {class: 'tabs', role: 'tablist', 'aria-label': 'Reports'});
-    for (const [name] of this.panels) {
-      const tab = el('button', {role: 'tab', 'aria-controls': 'panel', click: () => this.show(name)}, name);
-      this.tabs.set(name, tab);
-      list.append(tab);
-    }
-    list.addEventListener('keydown', event => {
-      const names = [...this.tabs.keys()];
-      const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
-      if (step) {
-        this.show(names[(names.indexOf(this.tab) + step + names.length) % names.length]!);
-        this.tabs.get(this.tab)!.focus();
-      }
-    });
-    const theme = el('button', {click: () => this.setTheme(document.documentElement.dataset['theme'] === 'dark' ? 'light' : 'dark')}, 'Light / dark');
-    const header = el('header', {}, el('h1', {}, 'tbreport'), el('div', {class: 'command mono', title: shown(facts.command)}, shown(facts.command)),
-      el('div', {class: 'headline'}, el('b', {}, this.amount(this.model.whole)), facts.is_counted ? '' : ' CPU time',
-        facts.elapsed_ns ? ` in ${seconds(facts.elapsed_ns)}` : ''), theme);
-    theme.className = 'theme';
-    return [header, el('main', {}, ...(this.timeline ? [this.timeline.element, this.timelineLegend()] : []), this.tools(), list, this.panel)];
+    const header = makeHeader(shown(facts.command), [el('b', {}, this.amount(this.model.whole)), facts.is_counted ? '' : ' CPU time',
+      facts.elapsed_ns ? ` in ${seconds(facts.elapsed_ns)}` : ''], theme => this.setTheme(theme));
+    return [header, el('main', {}, ...(this.timeline ? [this.timeline.element, this.timelineLegend()] : []), this.tools(), this.tabs.list, this.tabs.panel)];
   }
 
   private amount(ns: number): string {
@@ -104,7 +92,6 @@ class Page {
     this.model.threads.slice(0, 2000).forEach((thread, t) => group.append(el('option', {value: 't' + t}, `${shown(thread.name)} (${thread.tid})`)));
     this.owner.append(group);
     this.owner.addEventListener('change', () => this.chooseOwner(this.owner.value));
-    this.search.addEventListener('input', () => this.find());
     const setTimes = () => {
       const cell = (input: HTMLInputElement, otherwise: number) =>
         input.value === '' ? otherwise : Math.max(0, Math.min(this.model.cells - 1, Math.floor(Number(input.value) * 1e9 / this.model.cellNs)));
@@ -114,7 +101,7 @@ class Page {
     this.from.addEventListener('change', setTimes);
     this.to.addEventListener('change', setTimes);
     return el('div', {class: 'tools', role: 'search'},
-      el('label', {}, 'Find', this.search), this.share, el('label', {}, 'Of', this.owner),
+      el('label', {}, 'Find', this.search.input), this.search.share, el('label', {}, 'Of', this.owner),
       ...(this.timeline ? [el('span', {class: 'times'}, el('label', {}, 'From', this.from), el('label', {}, 'to', this.to, 's'))] : []),
       this.range, this.reset);
   }
@@ -123,21 +110,6 @@ class Page {
     document.documentElement.dataset['theme'] = theme;
     this.colours.renew();
     this.draw();
-  }
-
-  private find(): void {
-    const text = this.search.value;
-    this.search.setCustomValidity('');
-    this.marks = undefined;
-    if (text !== '') {
-      try {
-        const pattern = new RegExp(text, 'i');
-        this.marks = Uint8Array.from(this.model.names, name => pattern.test(name) ? 1 : 0);
-      } catch {
-        this.search.setCustomValidity('no regular expression');
-      }
-    }
-    this.refresh();
   }
 
   private setRange(from: number, to: number): void {
@@ -162,8 +134,8 @@ class Page {
 
   private clear(): void {
     this.filter = this.model.all();
-    this.owner.value = this.from.value = this.to.value = this.search.value = '';
-    this.marks = undefined;
+    this.owner.value = this.from.value = this.to.value = '';
+    this.search.clear();
     this.apply();
   }
 
@@ -182,39 +154,29 @@ class Page {
     } else {
       this.from.value = this.to.value = '';
     }
-    this.share.textContent = this.search.validationMessage ? 'no regular expression'
-      : this.marks ? `matches ${(100 * model.matching(this.marks)).toFixed(1)} %` : '';
-    this.share.hidden = !this.share.textContent;
+    this.search.tell(marks => model.matching(marks));
     this.range.textContent = isAll ? '' : `${this.amount(model.sum)}, ${percent(model.sum, model.whole)} of the run`;
-    this.reset.hidden = isAll && !this.marks;
+    this.reset.hidden = isAll && !this.search.marks;
     this.timeline?.update(filter);
-    this.showPanel();
+    this.tabs.refresh();
   }
 
   draw(): void {
     this.timeline?.draw();
-    this.showPanel();
+    this.refresh();
   }
 
   show(tab: string, fn?: number): void {
     if (fn !== undefined)
       this.fn = fn;
-    this.tab = tab;
-    this.showPanel();
+    this.tabs.show(tab);
     if (fn !== undefined)
-      this.panel.focus();
+      this.tabs.panel.focus();
   }
 
-  private showPanel(): void {
-    for (const [name, tab] of this.tabs) {
-      tab.setAttribute('aria-selected', String(name === this.tab));
-      tab.tabIndex = name === this.tab ? 0 : -1;
-    }
-    this.panel.setAttribute('aria-label', this.tab);
-    const made = this.panels.find(([name]) => name === this.tab)![1]();
-    this.panel.replaceChildren(...(Array.isArray(made) ? made : [made]));
-    if (this.tab === 'Flame Graph')
-      this.flame.update({inverted: this.inverted, colouring: this.colouring, marks: this.marks});
+  private showFlame(): void {
+    if (this.tabs.current === 'Flame Graph')
+      this.flame.update({inverted: this.inverted, colouring: this.colouring, marks: this.search.marks});
   }
 
   private name(fn: number): HTMLElement {
@@ -281,13 +243,13 @@ class Page {
     const warnings = facts.warnings.length > 0
       ? [el('ul', {class: 'warnings', 'aria-label': 'Warnings'}, ...facts.warnings.map(text => el('li', {}, shown(text))))] : [];
     return [...warnings, cards, el('h2', {}, 'Functions'),
-      flatTable('Functions by their own CPU time', this.functionColumns(), this.functionRows(), 0, row => !!this.marks?.[row.fn]),
+      flatTable('Functions by their own CPU time', this.functionColumns(), this.functionRows(), 0, row => !!this.search.marks?.[row.fn]),
       el('p', {class: 'dim'}, `tbreport ${this.version}`)];
   }
 
   private flamePanel(): Node[] {
     const toggle = (label: string, pressed: boolean, act: () => void) =>
-      el('button', {'aria-pressed': String(pressed), click: () => { act(); this.showPanel(); }}, label);
+      el('button', {'aria-pressed': String(pressed), click: () => { act(); this.tabs.refresh(); }}, label);
     const legend = el('div', {class: 'legend'});
     for (const [name, colour] of this.colours.legend(this.colouring)) {
       const box = el('i');
@@ -303,7 +265,9 @@ class Page {
   }
 
   private tree(caption: string, root: View, withSelf: boolean): Node {
-    return treeTable({caption, model: this.model, root, withSelf, marks: this.marks, open: fn => this.show('Callers', fn)});
+    return treeTable({caption, model: this.model, root, columns: [
+      {title: 'CPU Time', show: view => seconds(view.total)}, {title: 'Share', show: view => percent(view.total, this.model.sum)},
+      ...(withSelf ? [{title: 'Self', show: (view: View) => seconds(view.self)}] : [])], marks: this.search.marks, open: fn => this.show('Callers', fn)});
   }
 
   // The chosen function, or else the one with most time of its own.
@@ -318,7 +282,7 @@ class Page {
     if (![...select.options].some(option => option.value === String(row.fn)))
       select.append(el('option', {value: row.fn}, shown(this.model.names[row.fn]!)));
     select.value = String(row.fn);
-    select.addEventListener('change', () => { this.show(this.tab, Number(select.value)); document.getElementById('function')?.focus(); });
+    select.addEventListener('change', () => { this.show(this.tabs.current, Number(select.value)); document.getElementById('function')?.focus(); });
     select.style.maxWidth = '100%';
     return el('div', {class: 'tools'}, el('label', {for: 'function'}, 'Function'), select,
       el('span', {class: 'dim'}, `self ${seconds(row.self)}, total ${seconds(row.total)}, ${percent(row.total, this.model.sum)}`));
@@ -346,18 +310,33 @@ class Page {
     const row = this.chosen(rows);
     if (!row)
       return [el('p', {class: 'empty'}, 'Nothing in this part of the run.')];
-    const lines = this.model.lines(row.fn);
-    const known = lines.some(line => line.line > 0);
     const file = this.model.file(row.fn);
-    return [this.picker(rows, row), el('p', {class: 'mono'}, file ? shown(file) : ''),
-      known ? flatTable('Lines of the function', [
+    const source = file ? this.model.source(file) : undefined;
+    const lines = this.withText(this.model.lines(row.fn), source?.lines);
+    const isKnown = lines.some(line => line.line > 0);
+    const time = (title: string, key: (line: LineRow) => number, whole?: number): Column<LineRow> => ({title, number: true, key,
+      show: line => line.self + line.total === 0 ? '' : whole === undefined ? seconds(key(line)) : percent(key(line), whole)});
+    return [this.picker(rows, row), el('p', {class: 'mono'}, file ? shown(file) : '',
+      source?.isChanged ? el('span', {class: 'bad'}, ' changed after the collection: lines may not be those that ran') : ''),
+      isKnown ? flatTable('Lines of the function', [
         {title: 'Line', number: true, key: line => line.line, show: line => line.line > 0 ? String(line.line) : 'not known'},
-        {title: 'Self', number: true, key: line => line.self, show: line => seconds(line.self)},
-        {title: 'Share', number: true, key: line => line.self, show: line => percent(line.self, row.self)},
-        {title: '', className: 'bar', key: line => line.self, show: line => bar(line.self, row.self)},
-        {title: 'Total', number: true, key: line => line.total, show: line => seconds(line.total)},
-        {title: 'Share of total', number: true, key: line => line.total, show: line => percent(line.total, row.total)},
-      ], lines, 0, undefined, true) : el('p', {class: 'empty'}, 'No lines are known: the module has no debug information.')];
+        time('Self', line => line.self), time('Share', line => line.self, row.self),
+        {title: '', className: 'bar', key: line => line.self, show: line => line.self + line.total === 0 ? '' : bar(line.self, row.self)},
+        time('Total', line => line.total), time('Share of total', line => line.total, row.total),
+        ...(source ? [{title: 'Source', className: 'source', key: (line: LineRow) => line.text, show: (line: LineRow) => line.text}] : []),
+      ], lines, 0, undefined, true, 500) : el('p', {class: 'empty'}, 'No lines are known: the module has no debug information.'),
+      ...(isKnown && !source ? [el('p', {class: 'dim'}, 'The page has the text of the 20 hottest functions whose source files were there when it was written.')] : [])];
+  }
+
+  // Lines with time among their neighbours, as far as the page has their text.
+  private withText(lines: {line: number; self: number; total: number}[], text: Map<number, string> | undefined): LineRow[] {
+    const rows = new Map(lines.map(line => [line.line, {...line, text: shown(text?.get(line.line) ?? '')}]));
+    const known = lines.filter(line => line.line > 0);
+    for (let line = (known[0]?.line ?? 1) - CONTEXT; text && known.length > 0 && line <= known[known.length - 1]!.line + CONTEXT; line++) {
+      if (!rows.has(line) && text.has(line))
+        rows.set(line, {line, self: 0, total: 0, text: shown(text.get(line)!)});
+    }
+    return [...rows.values()];
   }
 
   private threads(): Node {
@@ -419,14 +398,12 @@ async function begin(): Promise<void> {
     const holder = document.getElementById('data')!;
     const data = await load(holder.textContent ?? '');
     holder.textContent = '';
-    const model = new Model(data);
-    const page = new Page(model, data.meta.version);
-    document.title = `tbreport: ${shown(data.meta.facts.command)}`.slice(0, 200);
+    const page = new Page(new Model(data), data.meta.version);
+    document.title = `tbreport: ${page.title()}`.slice(0, 200);
     root.replaceChildren(...page.build());
-    page.refresh();
     page.draw();
     document.documentElement.dataset['ready'] = String(Math.round(performance.now()));
-    requestAnimationFrame(() => setTimeout(() => model.prepare()));
+    requestAnimationFrame(() => setTimeout(() => page.model.prepare()));
     let width = root.clientWidth;
     new ResizeObserver(() => {
       if (root.clientWidth !== width) {

@@ -162,6 +162,15 @@ export class Model extends CallTree {
     return false;
   }
 
+  // Text of the lines of a file, as far as the page has it; undefined: it has none of the file.
+  source(file: string): {lines: Map<number, string>; isChanged: boolean} | undefined {
+    const sources = this.data.meta.sources.filter(source => source.file === file);
+    const lines = new Map<number, string>();
+    for (const source of sources)
+      source.text.split('\n').slice(0, -1).forEach((line, i) => lines.set(source.first + i, line));
+    return sources.length > 0 ? {lines, isChanged: sources.some(source => source.is_changed)} : undefined;
+  }
+
   // Own time and that below by line of a function.
   lines(fn: number): {line: number; self: number; total: number}[] {
     const {line, self, total} = this.bySite();
@@ -174,13 +183,24 @@ export class Model extends CallTree {
       if (!row)
         rows.set(line[site]!, row = {line: line[site]!, self: 0, total: 0});
       row.self += self[site]!;
-      row.total += this.inner[node] ? 0 : total[site]!;
+      row.total += this.inner[node] && this.isRepeated(site, line) ? 0 : total[site]!;
     };
     if (ofSite)
       ofSite.forEach((node, site) => add(site, node));
     else
       this.nodesOf(fn).forEach(node => add(node, node));
     return [...rows.values()].sort((a, b) => a.line - b.line);
+  }
+
+  // Whether a caller is the same function at the same line: a stack counts once.
+  private isRepeated(site: number, line: Int32Array): boolean {
+    const {ofSite, siteUp, parent} = this;
+    const above = (at: number) => !ofSite ? parent[at]! : siteUp![at] === 0 ? -1 : at - siteUp![at]!;
+    const functionOf = (at: number) => this.fn[ofSite ? ofSite[at]! : at];
+    let at = above(site);
+    while (at >= 0 && (line[at] !== line[site] || functionOf(at) !== functionOf(site)))
+      at = above(at);
+    return at >= 0;
   }
 
   private bySite(): {line: Int32Array; self: Float64Array; total: Float64Array} {

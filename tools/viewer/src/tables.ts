@@ -21,16 +21,16 @@ export function bar(part: number, whole: number): Node {
   return element;
 }
 
-export function flatTable<Row>(caption: string, columns: Column<Row>[], rows: Row[], sortBy: number,
-  mark?: (row: Row) => boolean, rises = false): HTMLElement {
+// sortBy: a column; undefined: the rows are in order.
+export function flatTable<Row>(caption: string, columns: Column<Row>[], rows: Row[], sortBy: number | undefined,
+  mark?: (row: Row) => boolean, rises = false, limit = ROWS): HTMLElement {
   const body = el('tbody');
   const head = el('tr');
   let sorted = sortBy;
-  let falling = !rises && (columns[sortBy]!.number ?? false);
-  let limit = ROWS;
+  let falling = !rises && sortBy !== undefined && (columns[sortBy]!.number ?? false);
   const more = el('button', {click: () => { limit *= 5; fill(); }});
   const fill = () => {
-    const key = columns[sorted]!.key;
+    const key = sorted === undefined ? () => 0 : columns[sorted]!.key;
     const sign = falling ? -1 : 1;
     const order = rows.map(row => ({row, key: key(row)})).sort((a, b) => sign * (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
     body.replaceChildren(...order.slice(0, limit).map(({row}) => el('tr', {class: mark?.(row) ? 'match' : undefined},
@@ -58,7 +58,7 @@ export interface TreeOptions {
   caption: string;
   model: CallTree;
   root: View;
-  withSelf: boolean;
+  columns: {title: string; show: (view: View) => string}[]; // numbers in front of the name
   marks: Uint8Array | undefined;
   open: (fn: number) => void;
 }
@@ -79,8 +79,7 @@ export function treeTable(options: TreeOptions): HTMLElement {
     name.style.paddingLeft = 8 + 14 * Math.min(level - 1, 40) + 'px';
     const row = el('tr', {tabindex: -1, 'aria-level': level, 'aria-expanded': hasChildren ? 'false' : undefined,
       class: options.marks?.[view.fn] ? 'match' : undefined},
-    el('td', {class: 'num'}, seconds(view.total)), el('td', {class: 'num'}, percent(view.total, model.sum)),
-    options.withSelf ? el('td', {class: 'num'}, seconds(view.self)) : '', name, el('td', {class: 'dim'}, shown(module.name)));
+    ...options.columns.map(column => el('td', {class: 'num'}, column.show(view))), name, el('td', {class: 'dim'}, shown(module.name)));
     views.set(row, view);
     return row;
   };
@@ -95,8 +94,7 @@ export function treeTable(options: TreeOptions): HTMLElement {
       const more = rowsOf(list, from, at);
       row.replaceWith(...more);
       focus(more[0]);
-    }}, el('td', {class: 'num'}, seconds(list.sumFrom(from))), el('td'), options.withSelf ? el('td') : '',
-    el('td', {class: 'name dim'}, `… ${list.count - from} more`), el('td'));
+    }}, ...options.columns.map(() => el('td')), el('td', {class: 'name dim'}, `… ${list.count - from} more, ${seconds(list.sumFrom(from))}`), el('td'));
     return row;
   };
   const rowsOf = (list: Children, from: number, at: number): HTMLTableRowElement[] => {
@@ -186,7 +184,7 @@ export function treeTable(options: TreeOptions): HTMLElement {
   });
   if (!body.firstChild)
     return el('p', {class: 'empty'}, 'Nothing in this part of the run.');
-  const titles = ['CPU Time', 'Share', ...(options.withSelf ? ['Self'] : []), 'Function', 'Module'];
+  const titles = [...options.columns.map(column => column.title), 'Function', 'Module'];
   return el('div', {class: 'scroll'}, el('table', {role: 'treegrid', 'aria-label': options.caption},
     el('thead', {}, el('tr', {}, ...titles.map(title => el('th', {scope: 'col', class: ['Function', 'Module'].includes(title) ? undefined : 'num'},
       el('span', {}, title))))), body));

@@ -4,6 +4,7 @@ import type {CallTree} from './tree.ts';
 
 export interface View {
   fn: number; // -1: all
+  node: number; // of the tree, down from the roots; else -1
   total: number;
   self: number;
   guessed: number; // time of stacks in which it is no verified frame
@@ -56,6 +57,7 @@ export function down(model: CallTree): View {
     let children: Children | undefined;
     return {
       fn: node < 0 ? -1 : model.fn[node]!,
+      node,
       total: node < 0 ? model.sum : model.total[node]!,
       self: node < 0 ? 0 : model.self[node]!,
       guessed: node < 0 ? 0 : model.guesses()[node]!,
@@ -111,7 +113,7 @@ function callersOf(model: CallTree, nodes: Int32Array, weights: Float64Array, sl
 
 function caller(model: CallTree, fn: number, total: number, self: number, of: {nodes: Int32Array; weights: Float64Array}, slots: Int32Array): View {
   let children: Children | undefined;
-  return {fn, total, self, guessed: 0, isLeaf: () => of.nodes.every(node => model.parent[node]! < 0),
+  return {fn, node: -1, total, self, guessed: 0, isLeaf: () => of.nodes.every(node => model.parent[node]! < 0),
     children: () => children ??= callersOf(model, of.nodes, of.weights, slots)};
 }
 
@@ -124,7 +126,7 @@ export function up(model: CallTree): View {
     return caller(model, fn, self, self, {nodes, weights: Float64Array.from(nodes, node => model.self[node]!)}, slots);
   };
   return {
-    fn: -1, total: model.sum, self: 0, guessed: 0, isLeaf: () => model.sum === 0,
+    fn: -1, node: -1, total: model.sum, self: 0, guessed: 0, isLeaf: () => model.sum === 0,
     children: () => {
       if (!children) {
         const {self} = model.functions();

@@ -5,6 +5,7 @@
 #include "tools/diff/report_diff.h"
 #include "tools/memory/xalloc.h"
 #include "tools/page/page.h"
+#include "tools/page/page_diff.h"
 #include "tools/report/report.h"
 #include "tools/report/report_options.h"
 #include "tools/stacks/sampled_result.h"
@@ -60,15 +61,20 @@ static TBRW_U32 print_page(const struct report_input *input, FILE *stream, unsig
 	return page_write(input, stream);
 }
 
-static char *refuse_page(const struct report_input *input)
+static char *refuse_page_of(const struct report_options *options)
 {
 	if (!page_is_built())
 		return xalloc_text("--format html: this tbreport was built without the page; build "
 				   "it with meson's option viewer (tools/bootstrap build does), or "
 				   "use tbconvert export");
-	if (!input->options->output && isatty(STDOUT_FILENO))
+	if (!options->output && isatty(STDOUT_FILENO))
 		return xalloc_text("--format html: a page is not for a terminal; use -o page.html");
 	return NULL;
+}
+
+static char *refuse_page(const struct report_input *input)
+{
+	return refuse_page_of(input->options);
 }
 
 /* Instead of a report. */
@@ -242,6 +248,18 @@ static int show_report(const struct report *report, const struct report_options 
 	return status;
 }
 
+static int show_diff_page(const struct report_options *options)
+{
+	char *refusal = refuse_page_of(options);
+	int status = EXIT_FAILURE;
+	if (refusal)
+		diagnose("%s", refusal);
+	else
+		status = page_diff_run(options);
+	free(refusal);
+	return status;
+}
+
 static int find_and_show(const struct report_options *options, const char *const *names)
 {
 	const struct report *report = options->report ? find_report(options->report) : &reports[0];
@@ -249,7 +267,7 @@ static int find_and_show(const struct report_options *options, const char *const
 		report = &page_report;
 	char *path = NULL;
 	if (options->run_count > 0)
-		return report_diff_run(options);
+		return options->is_page ? show_diff_page(options) : report_diff_run(options);
 	char *doubt = report_options_doubt(options, names);
 	int status = arguments_find_result(options->result, doubt, &path);
 	if (status == 0)

@@ -164,7 +164,7 @@ ROOMS = {
         'spool': 'memory terminal',
         'timelines': 'memory functions samples stacks spool',
         'lives': 'memory functions states spool waits',
-        'page': 'memory functions states samples stacks report code collection json pprof timelines lives',
+        'page': 'memory text terminal cli functions states samples stacks report code diff collection json pprof timelines lives',
         'export': 'memory text terminal functions samples stacks collection json pprof otlp timelines',
         'perf_export': 'memory functions states samples stacks waits perf_data export',
         'chrome': 'memory functions states samples stacks collection json timelines lives export',

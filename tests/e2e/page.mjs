@@ -1,8 +1,8 @@
-// Opens a page in Chromium and says in JSON what it shows: page.mjs VIEWER CHROMIUM ELAPSED PAGE.html HOSTILE.html...
+// Opens a page in Chromium and says in JSON what it shows: page.mjs VIEWER CHROMIUM ELAPSED PAGE.html DIFF.html HOSTILE.html...
 import {createRequire} from 'node:module';
 import {readFileSync} from 'node:fs';
 
-const [viewer, chromium_path, elapsed_s, page_path, ...hostile_paths] = process.argv.slice(2);
+const [viewer, chromium_path, elapsed_s, page_path, diff_path, ...hostile_paths] = process.argv.slice(2);
 const elapsed = Number(elapsed_s);
 const middle = (elapsed / 2).toFixed(6);
 const require = createRequire(viewer + '/package.json');
@@ -109,6 +109,44 @@ async function audit(path, theme, size, names) {
   await page.context().close();
 }
 
+// The page of differences: its table, what its boxes say, and their colours.
+async function compare(page) {
+  const diff = {functions: await rows(page), boxes: {}, colours: {}};
+  await tab(page, 'Call Tree');
+  diff.tree = await rows(page);
+  await tab(page, 'Flame Graph');
+  const flame = page.getByRole('application');
+  await flame.focus();
+  for (const key of ['Home', 'ArrowDown', 'ArrowDown', 'ArrowDown'])
+    await page.keyboard.press(key);
+  for (let i = 0; i < 12; i++) {
+    const words = await page.locator('.detail').textContent();
+    const name = (await page.locator('.detail b').textContent()).replace(/^\S /, '');
+    if (name in diff.boxes)
+      break;
+    diff.boxes[name] = words;
+    await page.keyboard.press('ArrowRight');
+  }
+  // Siblings stand in the order of their new time. Names are at the left of a box: its right end has the colour.
+  const wide = await page.locator('.flame canvas').evaluate((canvas, order) => {
+    const context = canvas.getContext('2d');
+    const scale = canvas.width / canvas.clientWidth;
+    return order.map(([name, right]) => [name, [...context.getImageData((right * canvas.clientWidth - 6) * scale, (3 * 19 + 15) * scale, 1, 1).data]]);
+  }, ends(diff));
+  diff.colours = Object.fromEntries(wide);
+  diff.elements = await page.$$eval('#page script, #page img, #page b.own', list => list.length);
+  diff.owned = await page.evaluate(() => window.owned ?? null);
+  return diff;
+}
+
+// Where each box ends, as part of the width.
+function ends(diff) {
+  const times = Object.entries(diff.boxes).map(([name, words]) => [name, Number(words.match(/ ([0-9.]+) s, base/)[1])]);
+  const whole = times.reduce((sum, [, time]) => sum + time, 0);
+  let at = 0;
+  return times.map(([name, time]) => [name, (at += time) / whole]);
+}
+
 const page = await open(page_path, {viewport: {width: 1280, height: 800}});
 seen.ready_ms = Number(await page.getAttribute('html', 'data-ready'));
 await look(page);
@@ -119,6 +157,10 @@ await filter(page);
 await page.context().close();
 await audit(page_path, 'light', {width: 1280, height: 800});
 await audit(page_path, 'dark', {width: 390, height: 844}, ['Summary', 'Flame Graph', 'Top-Down', 'Utilization']);
+
+await audit(diff_path, 'light', {width: 1280, height: 800});
+await audit(diff_path, 'dark', {width: 390, height: 844});
+seen.diff = await compare(await open(diff_path, {viewport: {width: 1280, height: 800}}));
 
 seen.hostile = [];
 for (const path of hostile_paths) {

@@ -66,9 +66,51 @@ def hostile_program():
   return collect_well([program], options=['-c', 'concurrency']).result
 
 
-def browse(chromium, result, *hostile):
+def diff_results():
+  """Two sides of folded stacks: render slower, hash faster, one function gone and one new, one of a hostile name; the others as they were."""
+  base = {f'same_{i}': 4000 for i in range(5)} | {'render': 4000, 'hash': 3000, 'old': 900, SCRIPT: 1000}
+  new = base | {'render': 6000, 'hash': 2000, 'fresh': 800}
+  del new['old']
+  results = []
+  for side in (base, new):
+    path = support.scratch(f'side_{len(results)}.folded')
+    with open(path, 'w') as file:
+      file.writelines(f'program;main;run;{name} {samples}\n' for name, samples in side.items())
+    results.append(support.new_result())
+    support.run_tool('tbconvert', 'import', '-r', results[-1], path)
+  return results
+
+
+def write_diff_page(results):
+  path = support.scratch('diff.html')
+  support.run_tool('tbreport', 'diff', '--format', 'html', '-o', path, *results)
+  return path
+
+
+def check_diff(seen, results):
+  text = support.run_tool('tbreport', 'diff', '--format', 'csv', *results).stdout
+  rows = list(csv.DictReader(io.StringIO(text)))[1:]
+  mine = {row[6]: row for row in seen['functions']}
+  number = lambda words: float(words.split()[0].replace('\u2212', '-'))
+  for row in rows:
+    own = mine[row['Function']]
+    check(all(close(number(own[i]), float(row[name])) for i, name in enumerate(('Base CPU Time', 'CPU Time', 'Difference'))) and
+          (own[3] == '–') == (row['Change'] == '') and (own[3] == '–' or abs(number(own[3]) - 100 * float(row['Change'])) < 0.051) and
+          own[5].split()[-1:] == row['Verdict'].split() and own[8] == f'{row["Base Samples"]}, {row["Samples"]}',
+          f'{row["Function"]}: figures of the diff page as in the CSV', f'{own}, {row}')
+  check({row['Function']: row['Verdict'] for row in rows if row['Verdict']} == {'render': 'slower', 'hash': 'faster', 'old': 'gone', 'fresh': 'new'} and
+        len(mine) == len(rows), 'what differs has its verdict', text)
+  check(seen['boxes']['render'].find('▲') == 0 and 'slower' in seen['boxes']['render'] and 'faster' in seen['boxes']['hash'] and
+        'chance' in seen['boxes']['same_0'], 'boxes are marked and described', seen['boxes'])
+  reds = {name: colour[0] - colour[2] for name, colour in seen['colours'].items()}
+  check(reds['render'] > 40 and reds['hash'] < -40 and abs(reds['same_0']) < 12, 'red is slower, blue faster, grey neither', seen['colours'])
+  check(seen['tree'][0][:3] == ['289.000 s', '298.000 s', '+9.000 s'] and 'main' in seen['tree'][0][3], 'the call tree has both sides', seen['tree'])
+  check(seen['owned'] is None and seen['elements'] == 0, 'names are no markup in the diff page', seen['elements'])
+
+
+def browse(chromium, result, diff_page, *hostile):
   got = subprocess.run(['node', os.path.join(os.path.dirname(os.path.abspath(__file__)), 'page.mjs'), VIEWER, chromium, str(summary(result)['elapsed_s']),
-                        write_page(result), *map(write_page, hostile)], capture_output=True, text=True, timeout=support.HANGS_S)
+                        write_page(result), diff_page, *map(write_page, hostile)], capture_output=True, text=True, timeout=support.HANGS_S)
   check(got.returncode == 0, 'the page was walked through', got.stderr[-2000:])
   return json.loads(got.stdout) if got.returncode == 0 else None
 
@@ -149,7 +191,7 @@ def check_ways(seen, result):
 def check_look(seen):
   check(seen['errors'] == [], 'no error, nothing refused by the policy', f'{seen["errors"]}')
   check(all(url.startswith('file:') for url in seen['requests']), 'no request but for the file', f'{seen["requests"]}')
-  check(len(seen['tabs']) == 13 and seen['axe'] == [], 'axe finds nothing serious in either theme', '\n'.join(seen['axe']))
+  check(len(seen['tabs']) == 19 and seen['axe'] == [], 'axe finds nothing serious in either theme', '\n'.join(seen['axe']))
   check(seen['overflow'] <= 0, 'nothing is wider than the screen', seen['overflow'])
   check(seen['light'] != seen['dark'], 'both themes', f'{seen["light"]}, {seen["dark"]}')
 
@@ -204,10 +246,12 @@ def main():
   with section('page'):
     result = collect_well([target('demo'), '1'], options=['-c', 'locks-and-waits']).result
     check_file(result)
-    seen = browse(chromium, result, hostile_result(), hostile_program())
+    sides = diff_results()
+    seen = browse(chromium, result, write_diff_page(sides), hostile_result(), hostile_program())
     if seen:
       check_figures(seen, result)
       check_lines(seen, result)
+      check_diff(seen['diff'], sides)
       check_ways(seen, result)
       check_look(seen)
       check_hostile(*seen['hostile'])

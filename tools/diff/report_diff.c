@@ -169,10 +169,11 @@ static void print_head(const struct comparison *comparison, size_t base_runs, si
 		fputc('\n', stream);
 }
 
-bool report_diff_print(const struct matched *matched, size_t base_runs,
-		       const struct report_options *options, FILE *stream, unsigned width,
-		       char **problem)
+struct report_diff_outcome report_diff_print(const struct matched *matched,
+					     const struct report_options *options, FILE *stream,
+					     unsigned width, char **problem)
 {
+	size_t base_runs = report_diff_base_runs(options);
 	struct table table;
 	struct table_column columns[COLUMN_COUNT];
 	struct comparison comparison;
@@ -213,6 +214,8 @@ bool report_diff_print(const struct matched *matched, size_t base_runs,
 	free(names);
 	free(order);
 	table_finish(&table);
+	const struct report_diff_outcome outcome = {is_slower, comparison.has_factor,
+						    comparison.factor};
 	comparison_finish(&comparison);
-	return is_slower;
+	return outcome;
 }

@@ -112,26 +112,36 @@ static int check_event(const struct profile_reader *reader, const char *path, ch
 	return 0;
 }
 
-static int add_run(struct matched *matched, size_t run, const struct report_options *options,
-		   char **event)
+/* Returns 0, or the exit status after a message. */
+static int open_run(struct sampled_result *result, const char *path, unsigned by,
+		    const struct report_options *options, char **event)
 {
 	struct profile_reader *reader;
+	int status = arguments_open_result(path, path, &reader);
+	if (status != 0)
+		return status;
+	status = sampled_result_choose_event(reader, path, options->event);
+	if (status == 0)
+		status = check_event(reader, path, event);
+	if (status != 0) {
+		profile_reader_close(reader);
+		return status;
+	}
+	return sampled_result_collect(result, reader, path, &options->filter, by,
+				      options->with_inlined);
+}
+
+static int add_run(struct matched *const *matched, size_t count, size_t run,
+		   const struct report_options *options, char **event)
+{
 	struct sampled_result result;
 	char *path = NULL;
-	unsigned by = report_tally_by(matched->by);
+	unsigned by = 0;
+	for (size_t i = 0; i < count; i++)
+		by |= report_tally_by(matched[i]->by);
 	int status = arguments_find_result(options->runs[run], NULL, &path);
 	if (status == 0)
-		status = arguments_open_result(path, path, &reader);
-	if (status == 0) {
-		status = sampled_result_choose_event(reader, path, options->event);
-		if (status == 0)
-			status = check_event(reader, path, event);
-		if (status != 0)
-			profile_reader_close(reader);
-	}
-	if (status == 0)
-		status = sampled_result_collect(&result, reader, path, &options->filter, by,
-						options->with_inlined);
+		status = open_run(&result, path, by, options, event);
 	if (status == 0) {
 		const struct report_input input = {.reader = result.reader,
 						   .path = path,
@@ -142,11 +152,31 @@ static int add_run(struct matched *matched, size_t run, const struct report_opti
 			diagnose("%s: incomplete, the collection did not end; this is what was "
 				 "written until then",
 				 path);
-		matched_add_run(matched, run, &input);
+		for (size_t i = 0; i < count; i++)
+			matched_add_run(matched[i], run, &input);
 		sampled_result_close(&result);
 	}
 	free(path);
 	return status;
+}
+
+int report_diff_read(struct matched *const *matched, size_t count,
+		     const struct report_options *options)
+{
+	char *event = NULL;
+	int status = 0;
+	for (size_t run = 0; run < options->run_count && status == 0; run++)
+		status = add_run(matched, count, run, options, &event);
+	free(event);
+	return status;
+}
+
+int report_diff_judge(const struct report_options *options, bool is_slower)
+{
+	if (!is_slower)
+		return 0;
+	diagnose("diff: slower by more than %g %% (--fail-above)", options->fail_above / 1e4);
+	return DIFF_EXIT_SLOWER;
 }
 
 static int print(const struct matched *matched, const struct report_options *options)
@@ -154,7 +184,6 @@ static int print(const struct matched *matched, const struct report_options *opt
 	struct output output;
 	bool is_slower = false;
 	char *problem = NULL;
-	size_t bases = options->base_count > 0 ? options->base_count : 1;
 	int status = arguments_open_output(&output, options->output);
 	if (status != 0)
 		return status;
@@ -163,8 +192,8 @@ static int print(const struct matched *matched, const struct report_options *opt
 	if (options->base_count == 0 && matched->run_count > 2)
 		report_runs_print(matched, options, output.stream, width, &problem);
 	else
-		is_slower =
-			report_diff_print(matched, bases, options, output.stream, width, &problem);
+		is_slower = report_diff_print(matched, options, output.stream, width, &problem)
+				    .is_slower;
 	if (problem)
 		output_abandon(&output);
 	else
@@ -174,25 +203,17 @@ static int print(const struct matched *matched, const struct report_options *opt
 		status = EXIT_USAGE;
 	}
 	free(problem);
-	if (status == 0 && is_slower) {
-		diagnose("diff: slower by more than %g %% (--fail-above)",
-			 options->fail_above / 1e4);
-		status = DIFF_EXIT_SLOWER;
-	}
-	return status;
+	return status == 0 ? report_diff_judge(options, is_slower) : status;
 }
 
 int report_diff_run(const struct report_options *options)
 {
 	struct matched matched;
-	char *event = NULL;
-	int status = 0;
+	struct matched *one = &matched;
 	matched_init(&matched, options->group, options->run_count);
-	for (size_t run = 0; run < options->run_count && status == 0; run++)
-		status = add_run(&matched, run, options, &event);
+	int status = report_diff_read(&one, 1, options);
 	if (status == 0)
 		status = print(&matched, options);
-	free(event);
 	matched_finish(&matched);
 	return status;
 }

@@ -31,6 +31,10 @@ enum page_column_id {
 	PAGE_LEVEL_CELL,   /* differences */
 	PAGE_LEVEL_RUNNING,
 	PAGE_LEVEL_NS,
+	PAGE_DIFF_BASE_NS, /* of pages of differences: the weights stand behind their times */
+	PAGE_DIFF_BASE_WEIGHT,
+	PAGE_DIFF_NEW_NS,
+	PAGE_DIFF_NEW_WEIGHT,
 	PAGE_COLUMN_COUNT
 };
 

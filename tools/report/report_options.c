@@ -485,6 +485,12 @@ static char *take_runs(struct report_options *options, int argc, char **argv, in
 	if (options->run_count - options->base_count < (options->base_count > 0 ? 1 : 2))
 		return xalloc_text("diff: a result is missing; use tbreport diff BASE RESULT, or "
 				   "--base BASE ... RESULT ...");
+	if (options->is_page && options->is_grouped)
+		return xalloc_text("--format html: the page of diff has functions and stacks; "
+				   "leave out --group-by");
+	if (options->is_page && options->base_count == 0 && options->run_count > 2)
+		return xalloc_text("--format html: needs two sides; name those of the first with "
+				   "--base");
 	if (options->has_fail_above && options->base_count == 0 && options->run_count > 2)
 		return xalloc_text("--fail-above: needs two sides; name those of the first with "
 				   "--base");
@@ -514,7 +520,7 @@ static char *take_arguments(struct report_options *options, int argc, char **arg
 		options->result = argv[1 - report];
 	else if (argc > 0 && !options->report)
 		options->result = argv[0];
-	if (options->is_page && options->report)
+	if (options->is_page && options->report && !is_diff(options))
 		return xalloc_printf("--format html: the page has all reports; leave out %s",
 				     options->report);
 	if (options->has_least_share && !has_shares(options->report))

@@ -2,6 +2,8 @@
 import {utilization} from './charts.ts';
 import {Colours, type Colouring} from './colour.ts';
 import {load} from './data.ts';
+import {DiffModel} from './diff.ts';
+import {DiffPage} from './diff_page.ts';
 import {bytes, el, makeHeader, percent, seconds, shown} from './dom.ts';
 import {Flame} from './flame.ts';
 import {type Filter, Model} from './model.ts';
@@ -314,7 +316,9 @@ class Page {
     const source = file ? this.model.source(file) : undefined;
     const lines = this.withText(this.model.lines(row.fn), source?.lines);
     const isKnown = lines.some(line => line.line > 0);
+    // Narrow screens leave shares out: the source has to be seen.
     const time = (title: string, key: (line: LineRow) => number, whole?: number): Column<LineRow> => ({title, number: true, key,
+      className: whole === undefined ? 'num' : 'num wide',
       show: line => line.self + line.total === 0 ? '' : whole === undefined ? seconds(key(line)) : percent(key(line), whole)});
     return [this.picker(rows, row), el('p', {class: 'mono'}, file ? shown(file) : '',
       source?.isChanged ? el('span', {class: 'bad'}, ' changed after the collection: lines may not be those that ran') : ''),
@@ -398,7 +402,7 @@ async function begin(): Promise<void> {
     const holder = document.getElementById('data')!;
     const data = await load(holder.textContent ?? '');
     holder.textContent = '';
-    const page = new Page(new Model(data), data.meta.version);
+    const page = data.meta.diff ? new DiffPage(new DiffModel(data), data.meta.version) : new Page(new Model(data), data.meta.version);
     document.title = `tbreport: ${page.title()}`.slice(0, 200);
     root.replaceChildren(...page.build());
     page.draw();

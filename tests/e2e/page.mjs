@@ -8,7 +8,7 @@ const middle = (elapsed / 2).toFixed(6);
 const require = createRequire(viewer + '/package.json');
 const {chromium} = require('playwright-core');
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const seen = {requests: [], errors: [], axe: [], tabs: []};
+const seen = {requests: [], errors: [], axe: [], tabs: [], unreached: []};
 const browser = await chromium.launch({executablePath: chromium_path, args: ['--no-sandbox', '--disable-gpu']});
 
 async function open(path, options) {
@@ -94,6 +94,18 @@ async function choose(page) {
   await page.getByRole('button', {name: 'Show all'}).click();
 }
 
+// What Tab does not come to, of all that a pointer can use.
+async function reach(page) {
+  const controls = () => [...document.querySelectorAll('#page :is(button, select, input, [tabindex="0"])')].filter(one => one.tabIndex >= 0 && one.checkVisibility());
+  const count = await page.evaluate(`(${controls})().length`);
+  await page.evaluate(() => { document.activeElement?.blur(); window.reached = new Set(); });
+  for (let i = 0; i <= count; i++) {
+    await page.keyboard.press('Tab');
+    await page.evaluate(() => window.reached.add(document.activeElement));
+  }
+  return page.evaluate(`(${controls})().filter(one => !window.reached.has(one)).map(one => one.outerHTML.slice(0, 80))`);
+}
+
 async function audit(path, theme, size, names) {
   const page = await open(path, {audit: true, colorScheme: theme, viewport: size});
   await page.addScriptTag({content: axe});
@@ -104,6 +116,8 @@ async function audit(path, theme, size, names) {
     for (const one of found.violations.filter(v => ['serious', 'critical'].includes(v.impact)))
       seen.axe.push(`${theme} ${size.width} ${name}: ${one.id}: ${one.nodes[0].html.slice(0, 120)}`);
     seen.tabs.push(name);
+    if (size.width > 700)
+      seen.unreached.push(...await reach(page));
   }
   seen[theme] = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   await page.context().close();

@@ -192,6 +192,7 @@ def check_look(seen):
   check(seen['errors'] == [], 'no error, nothing refused by the policy', f'{seen["errors"]}')
   check(all(url.startswith('file:') for url in seen['requests']), 'no request but for the file', f'{seen["requests"]}')
   check(len(seen['tabs']) == 19 and seen['axe'] == [], 'axe finds nothing serious in either theme', '\n'.join(seen['axe']))
+  check(seen['unreached'] == [], 'Tab comes to all that can be used', f'{seen["unreached"]}')
   check(seen['overflow'] <= 0, 'nothing is wider than the screen', seen['overflow'])
   check(seen['light'] != seen['dark'], 'both themes', f'{seen["light"]}, {seen["dark"]}')
 

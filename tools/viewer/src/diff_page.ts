@@ -82,17 +82,18 @@ export class DiffPage {
     const {model} = this;
     const isMatch = (row: DiffRow) => !!this.search.marks && new RegExp(this.search.input.value, 'i').test(row.function);
     const columns: Column<DiffRow>[] = [
-      {title: 'Base CPU Time', number: true, key: row => row.base_cpu_time_s, show: row => seconds(1e9 * row.base_cpu_time_s)},
+      // Narrow screens have room for the function's name beside time, change and verdict.
+      {title: 'Base CPU Time', number: true, className: 'num wide', key: row => row.base_cpu_time_s, show: row => seconds(1e9 * row.base_cpu_time_s)},
       {title: 'CPU Time', number: true, key: row => row.cpu_time_s, show: row => seconds(1e9 * row.cpu_time_s)},
-      {title: 'Difference', number: true, key: row => row.difference_s, show: row => signed(row.difference_s, 3) + ' s'},
+      {title: 'Difference', number: true, className: 'num wide', key: row => row.difference_s, show: row => signed(row.difference_s, 3) + ' s'},
       {title: 'Change', number: true, key: row => row.change ?? 0, show: row => percentOf(row.change)},
-      {title: 'Std Error', number: true, key: row => row.change_std_error ?? 0,
+      {title: 'Std Error', number: true, className: 'num wide', key: row => row.change_std_error ?? 0,
         show: row => row.change_std_error === null ? '–' : row.change_std_error.toFixed(1)},
       {title: 'Verdict', key: row => row.verdict, show: row => el('span', {class: 'verdict ' + row.verdict},
         row.verdict ? `${MARKS[row.verdict] ?? ''} ${row.verdict}` : '')},
       {title: 'Function', className: 'name', key: row => row.function, show: row => el('span', {title: shown(row.function_full)}, shown(row.function))},
       {title: 'Module', key: row => row.module, show: row => shown(row.module)},
-      {title: 'Samples', number: true, key: row => row.base_samples + row.samples, show: row => `${row.base_samples}, ${row.samples}`},
+      {title: 'Samples', number: true, className: 'num wide', key: row => row.base_samples + row.samples, show: row => `${row.base_samples}, ${row.samples}`},
     ];
     const found = model.rows.filter(row => row.verdict).length;
     return [el('p', {}, this.head()),
@@ -127,11 +128,11 @@ export class DiffPage {
     return parts.join(' · ');
   }
 
-  private sides(): HTMLElement[] {
+  private sides(what: string): HTMLElement[] {
     return (['new', 'base'] as Side[]).map(side => el('button', {'aria-pressed': String(this.model.side === side), click: () => {
       this.model.use(side);
       this.tabs.refresh();
-    }}, side === 'new' ? 'Widths of new' : 'Widths of base'));
+    }}, side === 'new' ? `${what} new time` : `${what} base time`));
   }
 
   private flamePanel(): Node[] {
@@ -141,7 +142,7 @@ export class DiffPage {
       return el('span', {}, box, text);
     };
     const full = (hue: number) => `hsl(${hue} ${this.shades.saturation} ${this.shades.strong}%)`;
-    return [el('div', {class: 'tools'}, ...this.sides(), el('button', {click: () => this.flame.zoomOut()}, 'Zoom out')), this.flame.element,
+    return [el('div', {class: 'tools'}, ...this.sides('Widths by'), el('button', {click: () => this.flame.zoomOut()}, 'Zoom out')), this.flame.element,
       el('div', {class: 'legend'}, swatch(full(RED), 'More time, with all that it calls'), swatch(full(BLUE), 'Less'),
         swatch(this.colours.plain, 'No more than samples differ by chance'),
         el('span', {}, 'Framed: the function’s own time differs by more than chance, ▲ slower, ▼ faster, + new, − gone.'))];
@@ -149,7 +150,7 @@ export class DiffPage {
 
   private tree(): Node[] {
     const {model} = this;
-    return [el('div', {class: 'tools'}, ...this.sides()), treeTable({caption: 'Call tree of both sides', model, root: down(model), columns: [
+    return [el('div', {class: 'tools'}, ...this.sides('Order by')), treeTable({caption: 'Call tree of both sides', model, root: down(model), columns: [
       {title: 'Base', show: view => seconds(model.time(view.node, 'base'))}, {title: 'New', show: view => seconds(model.time(view.node, 'new'))},
       {title: 'Difference', show: view => signed((model.time(view.node, 'new') - model.time(view.node, 'base')) / 1e9, 3) + ' s'},
     ], marks: this.search.marks, open: () => undefined})];

@@ -268,7 +268,7 @@ class Page {
 
   private tree(caption: string, root: View, withSelf: boolean): Node {
     return treeTable({caption, model: this.model, root, columns: [
-      {title: 'CPU Time', show: view => seconds(view.total)}, {title: 'Share', show: view => percent(view.total, this.model.sum)},
+      {title: 'CPU Time', show: view => seconds(view.total)}, {title: 'Share', className: 'num wide', show: view => percent(view.total, this.model.sum)},
       ...(withSelf ? [{title: 'Self', show: (view: View) => seconds(view.self)}] : [])], marks: this.search.marks, open: fn => this.show('Callers', fn)});
   }
 

@@ -58,7 +58,7 @@ export interface TreeOptions {
   caption: string;
   model: CallTree;
   root: View;
-  columns: {title: string; show: (view: View) => string}[]; // numbers in front of the name
+  columns: {title: string; className?: string; show: (view: View) => string}[]; // numbers in front of the name
   marks: Uint8Array | undefined;
   open: (fn: number) => void;
 }
@@ -79,7 +79,7 @@ export function treeTable(options: TreeOptions): HTMLElement {
     name.style.paddingLeft = 8 + 14 * Math.min(level - 1, 40) + 'px';
     const row = el('tr', {tabindex: -1, 'aria-level': level, 'aria-expanded': hasChildren ? 'false' : undefined,
       class: options.marks?.[view.fn] ? 'match' : undefined},
-    ...options.columns.map(column => el('td', {class: 'num'}, column.show(view))), name, el('td', {class: 'dim'}, shown(module.name)));
+    ...options.columns.map(column => el('td', {class: column.className ?? 'num'}, column.show(view))), name, el('td', {class: 'dim wide'}, shown(module.name)));
     views.set(row, view);
     return row;
   };
@@ -94,7 +94,7 @@ export function treeTable(options: TreeOptions): HTMLElement {
       const more = rowsOf(list, from, at);
       row.replaceWith(...more);
       focus(more[0]);
-    }}, ...options.columns.map(() => el('td')), el('td', {class: 'name dim'}, `… ${list.count - from} more, ${seconds(list.sumFrom(from))}`), el('td'));
+    }}, ...options.columns.map(column => el('td', {class: column.className ?? 'num'})), el('td', {class: 'name dim'}, `… ${list.count - from} more, ${seconds(list.sumFrom(from))}`), el('td', {class: 'wide'}));
     return row;
   };
   const rowsOf = (list: Children, from: number, at: number): HTMLTableRowElement[] => {
@@ -184,8 +184,8 @@ export function treeTable(options: TreeOptions): HTMLElement {
   });
   if (!body.firstChild)
     return el('p', {class: 'empty'}, 'Nothing in this part of the run.');
-  const titles = [...options.columns.map(column => column.title), 'Function', 'Module'];
+  const titles = [...options.columns, {title: 'Function', className: ''}, {title: 'Module', className: 'wide'}];
   return el('div', {class: 'scroll'}, el('table', {role: 'treegrid', 'aria-label': options.caption},
-    el('thead', {}, el('tr', {}, ...titles.map(title => el('th', {scope: 'col', class: ['Function', 'Module'].includes(title) ? undefined : 'num'},
+    el('thead', {}, el('tr', {}, ...titles.map(({title, className}) => el('th', {scope: 'col', class: className ?? 'num'},
       el('span', {}, title))))), body));
 }

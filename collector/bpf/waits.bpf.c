@@ -252,7 +252,8 @@ static void take_in(struct thread_waits *thread, __u64 now)
 }
 
 /* The thread came back unseen: nested in another run of the program, or where the kernel traces
- * nothing. Its wait ended with the wake, and the rest counts as ready. */
+ * nothing. Its wait ended with the wake, and the rest counts as ready; without a wake nobody knows
+ * when it ended. */
 static void come_back(void *context, __u32 program, struct thread_waits *thread, __u64 now)
 {
 	struct wait *wait = thread->state == THREAD_IN_FAULT ? &thread->fault : &thread->call;
@@ -260,7 +261,7 @@ static void come_back(void *context, __u32 program, struct thread_waits *thread,
 	take_in(thread, now);
 	if (was_stopped)
 		return;
-	send_away(context, program, thread, wait, 0);
+	send_away(context, program, thread, wait, wait->wake_ns != 0 ? 0 : WAIT_HEAD_UNENDED);
 	wait->blocks = 0;
 }
 

@@ -144,6 +144,16 @@ static struct uw_value below(uint64_t count)
 		       : any;
 }
 
+/* Of an index that may have other bounds, too. */
+static struct uw_value at_most(uint64_t count)
+{
+	struct uw_value value = below(count);
+
+	if (value.kind == UW_VALUE_BELOW)
+		value.count |= UW_TABLE_LIMIT;
+	return value;
+}
+
 /* What a register of at least 32 bits has after it is loaded from memory. */
 static struct uw_value load(const struct uw_flow_state *state, const struct uw_place *place,
 			    unsigned size)
@@ -155,7 +165,7 @@ static struct uw_value load(const struct uw_flow_state *state, const struct uw_p
 	if (value.kind == UW_VALUE_ANY && state->bounded.is_set &&
 	    memcmp(place, &state->bounded, sizeof(*place)) == 0)
 		return below(state->bounded_count);
-	return value.kind == UW_VALUE_ANY && size == 1 ? below(UW_TABLE_BYTE) : value;
+	return value.kind == UW_VALUE_ANY && size == 1 ? at_most(UW_TABLE_BYTE) : value;
 }
 
 /* The values of an instruction's first two operands. */
@@ -206,7 +216,7 @@ static struct uw_value moved(const struct uw_flow_state *state,
 		return operands->from_value;
 	if (extends)
 		return from_size == 1 && instruction->head.mnemonic == ZYDIS_MNEMONIC_MOVZX
-			       ? below(UW_TABLE_BYTE)
+			       ? at_most(UW_TABLE_BYTE)
 			       : any;
 	/* A constant of 32 bits may be an address in a program that is not position-independent. */
 	return operands->size == 8 || operands->from_value.kind == UW_VALUE_CONSTANT
@@ -253,7 +263,7 @@ static struct uw_value masked(const struct uw_flow_state *state, const struct op
 	if (!operands->has_constant)
 		return any;
 	if (operands->constant >= 0)
-		return below((uint64_t)operands->constant + 1);
+		return at_most((uint64_t)operands->constant + 1);
 	/* Words of an earlier aligned frame would be taken for this one's. */
 	if (operands->to_place.reg == UW_RSP && state->reg[UW_RSP].kind == UW_VALUE_CFA &&
 	    !state_is_aligned(state))

@@ -151,8 +151,9 @@ static bool add_jump(struct uw_flow *flow, uint64_t target, const struct uw_flow
 
 /* The entries of a table of jumps, for the caller to free: count words of 8 bytes or 4. NULL: not
  * known, or out of memory. */
-static void *read_table(const struct uw_flow *flow, struct uw_value table, size_t word)
+static void *read_table(const struct uw_flow *flow, struct uw_value table)
 {
+	const size_t word = table.kind == UW_VALUE_POINTER ? 8 : 4;
 	void *entries = malloc(table.count * word);
 
 	if (entries && !flow->source->read(flow->source->context, (uint64_t)(int64_t)table.number,
@@ -243,20 +244,17 @@ static uint64_t place_behind(struct uw_flow *flow, uint64_t table)
 	return behind;
 }
 
-/* The number of entries of a table without a bound: the ones that lead to the function's parts, up
- * to the first that does not, or to the next table. */
-static uint16_t count_entries(struct uw_flow *flow, struct uw_value table)
+/* The number of entries of a table with no bound but its limit: the ones that lead to the
+ * function's parts, up to the first that does not. */
+static uint16_t count_entries(struct uw_flow *flow, struct uw_value table, unsigned limit)
 {
 	const size_t word = table.kind == UW_VALUE_POINTER ? 8 : 4;
-	uint64_t behind = place_behind(flow, (uint64_t)(int64_t)table.number);
 	uint8_t entries[TABLE_CHUNK * 8];
 	size_t chunk = TABLE_CHUNK;
 	unsigned count = 0;
 
-	for (; count < UW_TABLE_MAX; count++) {
+	for (; count < limit; count++) {
 		int64_t at = (int64_t)table.number + (int64_t)count * (int64_t)word;
-		if ((uint64_t)at >= behind)
-			break;
 		for (size_t i = 0; i < flow->table_count; i++)
 			if (flow->tables[i].table.number == at && count > 0)
 				return (uint16_t)count;
@@ -274,19 +272,47 @@ static uint16_t count_entries(struct uw_flow *flow, struct uw_value table)
 	return (uint16_t)count;
 }
 
+/* How many entries a table can have, whose count is none or a limit: up to the next table. */
+static unsigned limit_entries(struct uw_flow *flow, struct uw_value table)
+{
+	const size_t word = table.kind == UW_VALUE_POINTER ? 8 : 4;
+	uint64_t start = (uint64_t)(int64_t)table.number, behind = place_behind(flow, start);
+	unsigned limit = table.count == 0 ? UW_TABLE_MAX : table.count & ~UW_TABLE_LIMIT;
+
+	return (behind - start) / word < limit ? (unsigned)((behind - start) / word) : limit;
+}
+
+/* The entries of a table, all of which lead to the function, for the caller to free, and their
+ * number in table->count. NULL: not known, or out of memory. */
+static void *find_entries(struct uw_flow *flow, struct uw_value *table)
+{
+	bool is_limit = table->count == 0 || table->count & UW_TABLE_LIMIT;
+	bool is_counted = table->count == 0;
+
+	if (is_limit)
+		table->count = (uint16_t)limit_entries(flow, *table);
+	for (;;) {
+		if (is_counted)
+			table->count = count_entries(flow, *table, table->count);
+		void *entries = table->count > 0 ? read_table(flow, *table) : NULL;
+		flow->steps += table->count;
+		if (entries && is_table_of(flow, *table, entries))
+			return entries;
+		free(entries);
+		if (!is_limit || is_counted)
+			return NULL;
+		is_counted = true;
+	}
+}
+
 /* Jumps through a table. If it is none, *is_table becomes false, and no way is taken. */
 static bool add_table(struct uw_flow *flow, struct uw_value table,
 		      const struct uw_flow_state *state, bool *is_table)
 {
-	if (table.count == 0)
-		table.count = count_entries(flow, table);
-	void *entries = table.count > 0
-				? read_table(flow, table, table.kind == UW_VALUE_POINTER ? 8 : 4)
-				: NULL;
+	void *entries = find_entries(flow, &table);
 	bool done = true;
 
-	*is_table = entries && is_table_of(flow, table, entries);
-	flow->steps += table.count;
+	*is_table = entries != NULL;
 	for (uint32_t i = 0; *is_table && done && i < table.count; i++)
 		done = add_jump(flow, table_target(table, entries, i), state);
 	free(entries);

@@ -18,7 +18,10 @@ enum {
 enum {
 	UW_SLOT_MAX = 13,
 	UW_TABLE_BYTE = 256, /* entries of a table by a byte with no other bound */
-	UW_TABLE_MAX = 2048  /* entries of a table of jumps; Debian 12's largest have 1000 */
+	UW_TABLE_MAX = 2048, /* entries of a table of jumps; Debian 12's largest have 1000 */
+	/* In a count: by a mask or a byte's size. The table may have fewer entries, where the
+	 * compiler knew more of the index. */
+	UW_TABLE_LIMIT = 0x8000
 };
 
 enum uw_value_kind {
@@ -27,7 +30,7 @@ enum uw_value_kind {
 	UW_VALUE_ALIGNED,  /* the stack pointer when it was aligned + number */
 	UW_VALUE_INITIAL,  /* what the preserved register of this number had at the entry */
 	UW_VALUE_CONSTANT, /* number: an address of a file, or a large frame's size */
-	UW_VALUE_BELOW,    /* less than count */
+	UW_VALUE_BELOW,    /* less than count, which may have UW_TABLE_LIMIT */
 	UW_VALUE_DISTANCE, /* an entry of 4 bytes of the table at number with count entries; 0: as
 			      many as lead to the function */
 	UW_VALUE_TARGET,   /* table + such an entry */

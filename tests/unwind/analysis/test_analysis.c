@@ -104,6 +104,22 @@ __asm__(".pushsection .text.analysed_data, \"ax\", @progbits\nadjacent_data:"
 	".popsection\n");
 extern const char adjacent_zero[], adjacent_stray[], adjacent_one[];
 
+/* The indexes are masked to 4 and 8 values, of which the compiler knew that 2 are possible: the
+ * first table ends where the second one begins, whose entries, counted from the first, lead to the
+ * function, too; the second one where an entry leads out. */
+FUNCTION(masked,
+	 "push %rbx; and $3, %edi; lea masked_data(%rip), %rcx;"
+	 "movslq (%rcx, %rdi, 4), %rax; add %rcx, %rax; jmp *%rax;"
+	 "masked_zero: sub $16, %rsp; and $7, %esi; lea masked_next(%rip), %rcx;"
+	 "movslq (%rcx, %rsi, 4), %rax; add %rcx, %rax; jmp *%rax; masked_one: pop %rbx; ret;"
+	 "masked_epilogue: nop; masked_stray: add $16, %rsp; pop %rbx; ret; nop; nop;"
+	 "masked_two: jmp masked_epilogue");
+__asm__(".pushsection .text.analysed_data, \"ax\", @progbits\nmasked_data:"
+	".long masked_zero - masked_data, masked_one - masked_data\n"
+	"masked_next: .long masked_two - masked_next, masked_two - masked_next, 0x7fffffff,"
+	"0, 0, 0, 0, 0\n.popsection\n");
+extern const char masked_zero[], masked_one[], masked_epilogue[], masked_stray[], masked_two[];
+
 /* The word behind a table without a bound leads into an instruction. */
 FUNCTION(splitting, "push %rbx; splitting_sub: sub $0x12345678, %rsp; movzwl %di, %eax;"
 		    "lea splitting_data(%rip), %rcx; movslq (%rcx, %rax, 4), %rax; add %rcx, %rax;"
@@ -451,6 +467,20 @@ START_TEST(tables_side_by_side)
 }
 END_TEST
 
+START_TEST(tables_with_fewer_entries_than_a_mask_allows)
+{
+	struct uw_analysis *analysis = ANALYSE(masked);
+
+	ck_assert_int_eq(row_at(analysis, masked_zero).cfa_offset, 16);
+	ck_assert_int_eq(row_at(analysis, masked_one).cfa_offset, 16);
+	ck_assert_int_eq(row_at(analysis, masked_two).reason, UW_ANALYSIS_KNOWN);
+	ck_assert_int_eq(row_at(analysis, masked_two).cfa_offset, 32);
+	ck_assert_int_eq(row_at(analysis, masked_epilogue).cfa_offset, 32);
+	ck_assert_int_eq(row_at(analysis, masked_stray).cfa_offset, 32);
+	uw_analysis_destroy(analysis);
+}
+END_TEST
+
 START_TEST(table_before_a_word_into_an_instruction)
 {
 	struct uw_analysis *analysis = ANALYSE(splitting);
@@ -585,6 +615,7 @@ int main(void)
 	tcase_add_test(cases, cold_part);
 	tcase_add_test(cases, table_without_a_bound);
 	tcase_add_test(cases, tables_side_by_side);
+	tcase_add_test(cases, tables_with_fewer_entries_than_a_mask_allows);
 	tcase_add_test(cases, table_before_a_word_into_an_instruction);
 	tcase_add_test(cases, instructions_that_overlap);
 	tcase_add_test(cases, proof_of_the_entry);

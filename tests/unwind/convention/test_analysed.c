@@ -89,6 +89,16 @@ __asm__(".text\n.p2align 4\n"
 extern char builtin[];
 CALLER(call_behind, "call behind_builtin");
 
+/* The samples' places: behind a push of rbp, which is not the frame pointer yet. No symbol, nor a
+ * likely start; the call may not return. */
+__asm__(".text\n.p2align 4\nnop\nnop\nnop\n"
+	".local pushing\npushing:\n"
+	"push %rbp\nud2\npop %rbp\nret\n"
+	".local framing\nframing:\n"
+	"push %rbp\nmov %rsp, %rbp\nsub $32, %rsp\ncall pushes\nadd $32, %rsp\npop %rbp\nret\n"
+	".type behind_framing, @function\nbehind_framing: ret\n.size behind_framing, 1\n");
+extern char pushing[], framing[];
+
 static void assert_complete_through(size_t index, uint64_t ra)
 {
 	enum uw_stop stop;
@@ -215,6 +225,14 @@ static size_t read_nothing(void *context, uint64_t address, void *bytes, size_t 
 
 /* Only its frame pointer shows the frame, and the call must have led there: behind_builtin lies
  * behind. */
+START_TEST(before_the_frame_pointer_is_set)
+{
+	call_any((void (*)(void))pushing, &caller_ra);
+	sample.regs.value[REG_NUM_RIP] = (uintptr_t)framing + 1;
+	assert_complete_through(1, caller_ra);
+}
+END_TEST
+
 START_TEST(arguments_are_taken)
 {
 	static const struct uw_code_reader reader = {NULL, read_nothing};
@@ -279,6 +297,7 @@ int main(void)
 	tcase_add_test(tcase, tail_call);
 	tcase_add_test(tcase, return_address_is_checked);
 	tcase_add_test(tcase, no_symbol);
+	tcase_add_test(tcase, before_the_frame_pointer_is_set);
 	tcase_add_test(tcase, arguments_are_taken);
 	tcase_add_test(tcase, computed_stack_pointer);
 	tcase_add_test(tcase, reuse);

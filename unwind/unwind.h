@@ -252,6 +252,16 @@ size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const s
 		     const struct uw_stack *stack, struct uw_frame *frames, size_t max_frames,
 		     enum uw_stop *stop, size_t *reused);
 
+/*
+ * Whether the call before a caller's return address can have led to the frame inside it: the call
+ * names no target, the callee's function, or code that comes there by jumps (tail calls, linkage
+ * stubs). Both frames are of one walk in this space, the callee right before the caller. false:
+ * there is no such call, or nobody can tell, as for signals' frames, generated code, functions
+ * whose start is not known, and machines other than x86-64.
+ */
+bool uw_space_has_call(struct uw_space *space, const struct uw_frame *callee,
+		       const struct uw_frame *caller);
+
 void uw_space_counts(const struct uw_space *space, struct uw_counts *counts);
 
 /* Short English words for a stop reason: "complete", "truncated", "not resident", ... */

@@ -204,6 +204,22 @@ static bool call_fits(const struct place *place, uint64_t ra, const struct uw_co
 	return true;
 }
 
+bool uw_space_has_call(struct uw_space *space, const struct uw_frame *callee,
+		       const struct uw_frame *caller)
+{
+	const struct uw_state inner = {.ip = callee->ip, .exact = callee->exact};
+	unsigned left = TARGETS_MAX;
+	struct place place;
+
+	if (caller->exact || callee->function == 0 || !uw_space_lookup(space, caller->ip - 1) ||
+	    !find_place(space, &inner, &place))
+		return false;
+	const struct uw_call *call = uw_call_find(space, caller->ip);
+	return call && call->found && !call->is_generated &&
+	       (!call->direct ||
+		jumps_lead(&place, call->target, callee->function + place.bias, 0, &left));
+}
+
 /* How the step was taken, for uw_taken. */
 static struct uw_taken taken_of(const struct uw_saved *saved, uint64_t cfa)
 {

@@ -191,6 +191,40 @@ START_TEST(return_address_is_checked)
 }
 END_TEST
 
+/* Of whole stacks: a call by a pointer, by name, and of a function that ends by a jump; and no
+ * call, or one of another function. */
+START_TEST(has_call)
+{
+	enum uw_stop stop;
+	struct uw_frame wrong;
+
+	call_any(outer, &caller_ra);
+	ck_assert_uint_gt(walk(&stop), 4);
+	ck_assert(uw_space_has_call(space, &frames[0], &frames[1]));
+	ck_assert(uw_space_has_call(space, &frames[1], &frames[2]));
+	ck_assert(!uw_space_has_call(space, &frames[1], &frames[0])); /* the leaf is exact */
+	wrong = frames[0];
+	wrong.function = frames[1].function;
+	ck_assert(!uw_space_has_call(space, &wrong, &frames[1]));
+	wrong.function = 0;
+	ck_assert(!uw_space_has_call(space, &wrong, &frames[1]));
+	wrong = frames[1];
+	wrong.ip--;
+	ck_assert(!uw_space_has_call(space, &frames[0], &wrong));
+	wrong.ip = 8;
+	ck_assert(!uw_space_has_call(space, &frames[0], &wrong));
+	call_tail(NULL, &caller_ra);
+	ck_assert_uint_gt(walk(&stop), 3);
+	ck_assert(uw_space_has_call(space, &frames[0], &frames[1]));
+	call_pushes(NULL, &caller_ra);
+	ck_assert_uint_gt(walk(&stop), 3);
+	ck_assert(uw_space_has_call(space, &frames[0], &frames[1]));
+	wrong = frames[0];
+	wrong.function += 1;
+	ck_assert(!uw_space_has_call(space, &wrong, &frames[1]));
+}
+END_TEST
+
 /* The start is known by the call alone; from then on without a search. */
 START_TEST(no_symbol)
 {
@@ -296,6 +330,7 @@ int main(void)
 	tcase_add_test(tcase, two_frames);
 	tcase_add_test(tcase, tail_call);
 	tcase_add_test(tcase, return_address_is_checked);
+	tcase_add_test(tcase, has_call);
 	tcase_add_test(tcase, no_symbol);
 	tcase_add_test(tcase, before_the_frame_pointer_is_set);
 	tcase_add_test(tcase, arguments_are_taken);

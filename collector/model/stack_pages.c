@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -96,6 +97,60 @@ static void answer(struct asker_question *base)
 	struct iovec local = {bytes, count};
 	ssize_t size = process_vm_readv((pid_t)question->pid, &local, 1, remote, count, 0);
 	question->read = size > 0 ? (size_t)size : 0;
+}
+
+/* Of a copy of the pages that are in memory. */
+struct copying {
+	struct asker_question base;
+	uint32_t pid;
+	uint64_t page_size;
+	uint64_t start;
+	size_t size;
+	uint8_t absent;
+	bool is_read; /* and permitted */
+	uint8_t bytes[];
+};
+
+/* Reads a run of pages; one that came to lack since the look at the entries is brought in. */
+static bool copy_run(struct copying *copying, size_t from, size_t to)
+{
+	struct iovec local = {copying->bytes + from, to - from};
+	struct iovec remote = {(void *)(uintptr_t)(copying->start + from), to - from};
+	return process_vm_readv((pid_t)copying->pid, &local, 1, &remote, 1, 0) ==
+	       (ssize_t)(to - from);
+}
+
+/* Where the page that holds a byte ends, counted from the start. */
+static size_t end_of_page(const struct copying *copying, size_t offset)
+{
+	uint64_t address = copying->start + offset;
+	uint64_t end = offset + (copying->page_size - address % copying->page_size);
+	return end < copying->size ? (size_t)end : copying->size;
+}
+
+static void answer_copying(struct asker_question *base)
+{
+	struct copying *copying = (struct copying *)base;
+	uint64_t entries[PAGES_MAX];
+	uint64_t first = copying->start - copying->start % copying->page_size;
+	size_t count = (size_t)((copying->start + copying->size - first + copying->page_size - 1) /
+				copying->page_size);
+	if (count > PAGES_MAX || read_entries(copying->pid, first, entries, count) != count)
+		return;
+	memset(copying->bytes, copying->absent, copying->size);
+	copying->is_read = true;
+	size_t run = 0, at = 0;
+	for (size_t i = 0; i < count; i++) {
+		size_t end = end_of_page(copying, at);
+		bool is_present = (entries[i] & PAGE_PRESENT) != 0;
+		if (!is_present && run < at)
+			copying->is_read &= copy_run(copying, run, at);
+		if (!is_present)
+			run = end;
+		at = end;
+	}
+	if (run < at)
+		copying->is_read &= copy_run(copying, run, at);
 }
 
 static void discard(struct asker_question *base)
@@ -221,4 +276,46 @@ enum profile_skip_reason stack_pages_read(struct stack_pages *pages, const struc
 	return mapping->reason != PROFILE_SKIP_NOT_SKIPPED
 		       ? (enum profile_skip_reason)mapping->reason
 		       : PROFILE_SKIP_NOT_RESIDENT;
+}
+
+/* The part of the mapping from start on, of at most size bytes. */
+static size_t copy_pages(const struct process *process, const struct stack_mapping *mapping,
+			 uint64_t start, uint8_t *bytes, size_t size, uint8_t absent)
+{
+	if (size > mapping->high - start)
+		size = (size_t)(mapping->high - start);
+	struct copying *copying = malloc(sizeof(*copying) + size);
+	if (!copying)
+		return 0;
+	*copying = (struct copying){.base = {answer_copying, discard},
+				    .pid = process->pid,
+				    .page_size = page_size(),
+				    .start = start,
+				    .size = size,
+				    .absent = absent};
+	/* A question given up is no longer ours. */
+	if (!asker_ask(process->context->asker, process->pid, &copying->base))
+		return 0;
+	bool is_read = copying->is_read;
+	if (is_read)
+		memcpy(bytes, copying->bytes, size);
+	free(copying);
+	return is_read ? size : 0;
+}
+
+size_t stack_pages_copy(struct stack_pages *pages, const struct process *process,
+			struct stack_mapping *mapping, uint64_t start, uint8_t *bytes, size_t size,
+			uint8_t absent)
+{
+	uint64_t now = clock_now();
+	if (process->context->is_recorded || pages->due_ns > now ||
+	    (mapping->refused_ns != 0 && now - mapping->refused_ns < VAIN_NS))
+		return 0;
+	uint64_t used_ns = clock_read(CLOCK_PROCESS_CPUTIME_ID);
+	size_t copied = find_mapping(process, start, mapping)
+				? copy_pages(process, mapping, start, bytes, size, absent)
+				: 0;
+	mapping->refused_ns = copied > 0 ? 0 : now;
+	spend(pages, now, clock_read(CLOCK_PROCESS_CPUTIME_ID) - used_ns);
+	return copied;
 }

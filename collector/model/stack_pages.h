@@ -5,6 +5,8 @@
  * the kernel map its page of zeros there (do_anonymous_page, mm/memory.c): the program's memory has
  * the same contents and size as before, and later copies go past it. Some kernels have no page of
  * zeros for that, and a page that is read takes memory: there none is read.
+ *
+ * The pages behind such a page, which are in memory, can be copied from the running thread.
  */
 #ifndef COLLECTOR_MODEL_STACK_PAGES_H
 #define COLLECTOR_MODEL_STACK_PAGES_H
@@ -22,6 +24,7 @@ struct stack_mapping {
 	uint64_t high;
 	uint64_t map_version; /* the process's when it was seen */
 	uint64_t read_ns;     /* CLOCK_MONOTONIC_RAW: last reading, or try */
+	uint64_t refused_ns;  /* likewise: last copy that was not permitted; 0: none */
 	bool is_vain;         /* it left pages absent: none follows for a second */
 	uint8_t reason;       /* enum profile_skip_reason */
 };
@@ -53,5 +56,15 @@ enum stack_pages_price stack_pages_try(void);
 enum profile_skip_reason stack_pages_read(struct stack_pages *pages, const struct process *process,
 					  struct stack_mapping *mapping,
 					  const struct uw_stack *copy, uint64_t sampled_ns);
+
+/*
+ * Copies up to size bytes of a thread's stack from start on, as it is now: no further than its
+ * mapping, and only pages that are in memory. The others stay as they are; their bytes are
+ * `absent`. Returns the number of bytes; 0: it is too early for a reading, or nothing can be read.
+ * Rights, and processes of others, as with stack_pages_read. The target is not stopped.
+ */
+size_t stack_pages_copy(struct stack_pages *pages, const struct process *process,
+			struct stack_mapping *mapping, uint64_t start, uint8_t *bytes, size_t size,
+			uint8_t absent);
 
 #endif

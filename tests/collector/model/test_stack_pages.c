@@ -247,6 +247,48 @@ START_TEST(in_vain)
 }
 END_TEST
 
+/* As many bytes as the mapping has. Pages that nobody touched are not, and stay so. */
+START_TEST(copy_of_present_pages)
+{
+	enum { ABSENT = 0xdf, ROOM = 8 * 4096 };
+	static uint8_t bytes[ROOM];
+	memset(stack + (PAGES - 3) * page, 2, page);
+	memset(stack + (PAGES - 1) * page, 3, page);
+	size_t resident = resident_pages();
+	uint64_t start = (uintptr_t)stack + (PAGES - 4) * page + 8;
+	ck_assert_uint_eq(stack_pages_copy(&pages, &process, &mapping, start, bytes, ROOM, ABSENT),
+			  4 * page - 8);
+	static const uint8_t expected[] = {ABSENT, 2, ABSENT, 3};
+	for (size_t i = 8; i < 4 * page; i++)
+		ck_assert_uint_eq(bytes[i - 8], expected[i / page]);
+	ck_assert_uint_eq(resident_pages(), resident);
+	ck_assert(!is_mapped(PAGES - 2) && !is_mapped(PAGES - 4));
+	/* No more than asked for, from the first page on. */
+	start = (uintptr_t)stack + page;
+	ck_assert_uint_eq(stack_pages_copy(&pages, &process, &mapping, start, bytes, 2 * page,
+					   ABSENT),
+			  2 * page);
+	ck_assert(bytes[0] == 1 && bytes[page - 1] == 1 && bytes[page] == ABSENT);
+}
+END_TEST
+
+/* Outside of any mapping, soon after such a failure, of a recording, and too early. */
+START_TEST(no_copy)
+{
+	uint8_t bytes[64];
+	uint64_t start = (uintptr_t)stack;
+	ck_assert_uint_eq(stack_pages_copy(&pages, &process, &mapping, 4096, bytes, 64, 0), 0);
+	ck_assert_uint_eq(stack_pages_copy(&pages, &process, &mapping, start, bytes, 64, 0), 0);
+	mapping = (struct stack_mapping){0};
+	ck_assert_uint_eq(stack_pages_copy(&pages, &process, &mapping, start, bytes, 64, 0), 64);
+	context.is_recorded = true;
+	ck_assert_uint_eq(stack_pages_copy(&pages, &process, &mapping, start, bytes, 64, 0), 0);
+	context.is_recorded = false;
+	pages.due_ns = clock_now() + 1000000000;
+	ck_assert_uint_eq(stack_pages_copy(&pages, &process, &mapping, start, bytes, 64, 0), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("stack pages");
@@ -254,6 +296,8 @@ int main(void)
 	tcase_set_timeout(cases, 60);
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, untouched);
+	tcase_add_test(cases, copy_of_present_pages);
+	tcase_add_test(cases, no_copy);
 	tcase_add_test(cases, costly);
 	tcase_add_test(cases, up_to_the_end);
 	tcase_add_test(cases, on_disk);

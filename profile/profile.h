@@ -118,6 +118,9 @@ struct profile_frame {
 #define PROFILE_FRAME_GUESSED 2u
 /* Not code: the address of a variable, see profile_object.variable. */
 #define PROFILE_FRAME_DATA 4u
+/* Beside PROFILE_FRAME_GUESSED: not taken over, but read from the thread's stack before the sample
+ * and after it (PROFILE_GUESS_LATE). */
+#define PROFILE_FRAME_LATE 8u
 
 /* Calling-context tree. Node 0 is the root: parent PROFILE_NONE, frame PROFILE_NONE. A parent's
  * index is always smaller than its child's. */
@@ -164,6 +167,12 @@ enum profile_guess_level {
 	/* Whole stacks of the thread had the last verified frame at the same place in the code and
 	 * on the stack, all of them with these callers. */
 	PROFILE_GUESS_AGREED = 1,
+	/* The copy ended at a page that was not in memory. What lies beyond was read from the
+	 * thread before the sample and after it, each time with these callers; the last verified
+	 * frame was at the same place on the stack from before the first reading on, and a call
+	 * that can have led to the next frame precedes each return address. Older results have no
+	 * such stacks. */
+	PROFILE_GUESS_LATE = 2,
 	PROFILE_GUESS_LEVEL_COUNT
 };
 
@@ -181,7 +190,7 @@ struct profile_stack {
 	uint16_t verified;   /* the split: number of verified innermost frames, counted before
 				recursion collapses; all others are guessed. 65535: or more */
 	uint8_t guess_level; /* enum profile_guess_level */
-	uint8_t guess_hits;  /* whole stacks in agreement, 255: or more */
+	uint8_t guess_hits;  /* AGREED: whole stacks in agreement, 255: or more. LATE: 0 */
 	/* us of cpu_ns that the thread spent in the kernel, unseen: no part of the stack's own use.
 	 * PROFILE_KERNEL_ALL: all of cpu_ns; the sample hit the kernel, no user code stands for the
 	 * time, and node is 0. */
@@ -424,6 +433,11 @@ struct profile_unwinding {
 	uint64_t guesses_tested;
 	uint64_t guesses_covered;
 	uint64_t guesses_wrong;
+	/* Late frames (PROFILE_GUESS_LATE), tested on whole stacks of threads that had stacks with
+	 * absent pages, as if pages were absent there too. Older results do not have these: 0. */
+	uint64_t late_tested;
+	uint64_t late_covered; /* of these, the frames were found */
+	uint64_t late_wrong;   /* of these, others than the stack had */
 };
 
 /* Adds all counts of `more` to `sum`, whose kind and subject stay. */
@@ -629,7 +643,7 @@ _Static_assert(sizeof(struct profile_mapping) == 32, "");
 _Static_assert(sizeof(struct profile_thread) == 80, "");
 _Static_assert(sizeof(struct profile_clock) == 40, "");
 _Static_assert(sizeof(struct profile_note) == 40, "");
-_Static_assert(sizeof(struct profile_unwinding) == 104, "");
+_Static_assert(sizeof(struct profile_unwinding) == 128, "");
 _Static_assert(sizeof(struct profile_slice) == 24, "");
 _Static_assert(sizeof(struct profile_object) == 40, "");
 _Static_assert(sizeof(struct profile_wait) == 64, "");

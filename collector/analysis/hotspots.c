@@ -125,6 +125,20 @@ static struct stack_origin source_of(struct uw_space *space, struct thread *thre
 	};
 }
 
+/* A thread whose stack can be read. */
+struct read_thread {
+	struct stack_pages *pages;
+	const struct process *process;
+	struct stack_mapping *mapping;
+};
+
+static size_t read_thread(void *context, uint64_t start, uint8_t *bytes, size_t size)
+{
+	const struct read_thread *thread = context;
+	return stack_pages_copy(thread->pages, thread->process, thread->mapping, start, bytes, size,
+				LATE_ABSENT_BYTE);
+}
+
 /* Gives a sample its node. */
 static void find_stack(struct hotspots *hotspots, const struct record_sample *sample,
 		       struct stack_origin *source, enum stack_extent extent,
@@ -205,6 +219,10 @@ static void apply_sample(struct hotspots *hotspots, const struct record *record)
 	else
 		weigh(tracker, thread, record, is_kernel, &out.stack);
 	struct stack_origin source = source_of(space, thread, process->map_version, sample);
+	struct read_thread reads = {&hotspots->pages, process, &thread->stack_mapping};
+	const struct late_reader reader = {&reads, read_thread};
+	source.sampled_ns = record->time_ns;
+	source.reader = process->context->is_recorded ? NULL : &reader;
 	enum stack_extent extent = choose_extent(hotspots, sample, has_user, &out.stack);
 	find_stack(hotspots, sample, &source, extent, &out.stack);
 	explain_hole(hotspots, process, thread, record, &out.stack);

@@ -134,11 +134,12 @@ bool chain_push(struct chain *chain, struct tree_frame frame)
 	return true;
 }
 
-static struct profile_frame make_frame(const struct uw_frame *from, bool is_guessed)
+/* guessed: the flags of a frame that is not verified; 0: it is. */
+static struct profile_frame make_frame(const struct uw_frame *from, uint32_t guessed)
 {
 	return (struct profile_frame){
 		.image = from->tag == UW_TAG_NONE ? 0 : from->tag,
-		.flags = is_guessed                                ? PROFILE_FRAME_GUESSED
+		.flags = guessed != 0                              ? guessed
 			 : from->source == UW_SOURCE_FRAME_POINTER ? PROFILE_FRAME_POINTER
 								   : 0,
 		.rva = from->rva,
@@ -146,17 +147,20 @@ static struct profile_frame make_frame(const struct uw_frame *from, bool is_gues
 }
 
 bool chain_take(struct chain *chain, const struct uw_frame *frames, size_t count, size_t kept,
-		size_t guessed)
+		struct chain_guessed guessed)
 {
-	assert(kept <= count && guessed <= count - kept);
+	const size_t verified = count - guessed.count;
+	assert(kept <= count && guessed.count <= count - kept);
 	assert(kept <= chain->pushed_count);
 	chain_keep(chain, kept);
 	for (size_t i = count - kept; i > 0; i--) {
-		struct profile_frame frame = make_frame(&frames[i - 1], i > count - guessed);
+		struct profile_frame frame =
+			make_frame(&frames[i - 1], i > verified ? guessed.flags : 0);
 		tree_prefetch_frame(chain->tree, &frame);
 	}
 	for (size_t i = count - kept; i > 0; i--) {
-		struct profile_frame frame = make_frame(&frames[i - 1], i > count - guessed);
+		struct profile_frame frame =
+			make_frame(&frames[i - 1], i > verified ? guessed.flags : 0);
 		if (!chain_push(chain, tree_frame(chain->tree, &frame, frames[i - 1].function)))
 			return false;
 	}

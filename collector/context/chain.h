@@ -28,11 +28,16 @@ void chain_keep(struct chain *chain, size_t count);
 /* Adds the next frame inwards. false: out of memory, the chain is unchanged. */
 bool chain_push(struct chain *chain, struct tree_frame frame);
 
-/* Replaces the chain's stack by a stack of user code, leaf first. Its last `guessed` frames are not
- * verified; its last `kept` frames are the chain's outermost ones already. false: out of memory,
- * the chain holds some of the frames. */
+/* Of the frames of a stack that are not verified. */
+struct chain_guessed {
+	size_t count;   /* the stack's last ones */
+	uint32_t flags; /* PROFILE_FRAME_GUESSED, or that and PROFILE_FRAME_LATE */
+};
+
+/* Replaces the chain's stack by a stack of user code, leaf first. Its last `kept` frames are the
+ * chain's outermost ones already. false: out of memory, the chain holds some of the frames. */
 bool chain_take(struct chain *chain, const struct uw_frame *frames, size_t count, size_t kept,
-		size_t guessed);
+		struct chain_guessed guessed);
 
 /* The node of the pushed frames; PROFILE_NONE when out of memory. */
 uint32_t chain_node(struct chain *chain);

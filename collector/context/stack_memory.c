@@ -2,6 +2,7 @@
 
 #include "collector/context/chain.h"
 #include "collector/context/guess.h"
+#include "collector/context/late.h"
 #include "collector/context/walk_counts.h"
 #include <assert.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@ struct chain *stack_memory_take(struct stack_memory *memory, uint64_t version,
 				const struct uw_frame *frames, size_t count, size_t reused)
 {
 	guess_note(memory->guess, version, frames, count, reused);
-	if (!chain_take(memory->chain, frames, count, reused, 0))
+	if (!chain_take(memory->chain, frames, count, reused, (struct chain_guessed){0}))
 		stack_memory_forget(memory);
 	return memory->chain;
 }
@@ -34,9 +35,11 @@ void stack_memory_forget(struct stack_memory *memory)
 	uw_history_destroy(memory->history);
 	chain_destroy(memory->chain);
 	guess_destroy(memory->guess);
+	late_destroy(memory->late);
 	memory->history = NULL;
 	memory->chain = NULL;
 	memory->guess = NULL;
+	memory->late = NULL;
 }
 
 void stack_memory_begin_test(struct stack_memory *memory, const unsigned *trial)

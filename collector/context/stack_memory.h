@@ -12,6 +12,7 @@
 
 struct chain;
 struct guess;
+struct late;
 struct tree;
 
 /* Zeros before the first use. */
@@ -19,6 +20,7 @@ struct stack_memory {
 	struct uw_history *history; /* NULL before the first walk */
 	struct chain *chain;
 	struct guess *guess;
+	struct late *late; /* NULL before the first copy that ended at an absent page */
 	struct profile_unwinding counts; /* effort for the thread's stacks */
 	/* Number of the kind of tests now, and at the last test in the counts; NULL: no guess was
 	 * tested on the thread's stacks. */

@@ -56,6 +56,7 @@ struct stacks {
 	struct uw_frame frames[UW_DEPTH_MAX + GUESS_DEPTH_MAX];
 	struct chain *chain;                  /* for stacks not remembered for their thread */
 	struct root_answer roots[ROOTS_KEPT]; /* for given stacks */
+	struct late_pool *late;               /* NULL before the first thread that needs it */
 };
 
 /* A stack on its way to its node. */
@@ -65,7 +66,7 @@ struct found {
 	bool is_whole;       /* the thread's memory took it */
 	struct chain *chain; /* receives the stack; NULL: out of memory */
 	size_t count;        /* of stacks->frames, the user's part */
-	size_t guessed;      /* its outermost frames, not verified */
+	struct chain_guessed guessed;
 };
 
 /* The counts to which a walked stack adds. */
@@ -173,19 +174,76 @@ static void guess_rest(struct stacks *stacks, struct found *found, struct profil
 	stack->guess_level = PROFILE_GUESS_AGREED;
 	stack->guess_hits = hits;
 	found->count += guessed;
-	found->guessed = guessed;
+	found->guessed = (struct chain_guessed){guessed, PROFILE_FRAME_GUESSED};
 }
 
-/* Guesses the rest of a stack whose copy ended too early, and learns from its verified frames; not
- * of two stacks, whose frames lie in no order. */
+static struct late_stack late_of(const struct stack_origin *source)
+{
+	return (struct late_stack){source->space, source->map_version, source->regs,
+				   source->copy,  source->sampled_ns,  source->reader};
+}
+
+/* The thread's memory for late frames; NULL: none. */
+static struct late *make_late(struct stacks *stacks, struct stack_memory *memory)
+{
+	if (!stacks->late)
+		stacks->late = late_pool_create();
+	if (!memory->late && stacks->late)
+		memory->late = late_create(stacks->late);
+	return memory->late;
+}
+
+/* Whether tests left no doubt about the thread's late frames. */
+static bool is_trusted(const struct profile_unwinding *counts)
+{
+	return counts->late_wrong * PROVEN_RIGHT <= counts->late_covered;
+}
+
+/* Reads the rest of a stack whose copy ended at an absent page; false: it is not known. */
+static bool read_rest(struct stacks *stacks, struct found *found, struct profile_stack *stack)
+{
+	struct stack_memory *memory = found->source->memory;
+	if (stack->reason != PROFILE_SKIP_NOT_RESIDENT || !found->source->reader ||
+	    !make_late(stacks, memory))
+		return false;
+	struct late_stack rest = late_of(found->source);
+	size_t callers = late_find(memory->late, &rest, stacks->frames, found->count);
+	if (callers == 0 || !is_trusted(&memory->counts))
+		return false;
+	stack->state = PROFILE_STACK_GUESSED;
+	stack->guess_level = PROFILE_GUESS_LATE;
+	found->count += callers;
+	found->guessed =
+		(struct chain_guessed){callers, PROFILE_FRAME_GUESSED | PROFILE_FRAME_LATE};
+	return true;
+}
+
+/* After a stack that needs no late frames: tests them on it, if it is whole. */
+static void pass_late(struct stacks *stacks, const struct found *found, bool is_whole)
+{
+	struct late *late = found->source->memory->late;
+	struct late_stack whole = late_of(found->source);
+	if (!late)
+		return;
+	if (!is_whole || found->source->outer || !found->source->reader) {
+		late_pass(late, stacks->frames, found->count);
+		return;
+	}
+	struct walk_counts_subject counted = counted_for(stacks, found, found->count);
+	walk_counts_add_late_test(&stacks->counts,
+				  late_test(late, &whole, stacks->frames, found->count), &counted);
+}
+
+/* Finds the rest of a stack whose copy ended too early, or guesses it, and learns from its verified
+ * frames; not of two stacks, whose frames lie in no order. */
 static void note_cut(struct stacks *stacks, struct found *found, struct profile_stack *stack)
 {
 	if (found->source->outer)
 		return;
-	if (!found->is_deep)
+	if (!found->is_deep && !read_rest(stacks, found, stack))
 		guess_rest(stacks, found, stack);
 	guess_note_part(found->source->memory->guess, found->source->map_version, stacks->frames,
-			found->count - found->guessed);
+			found->count - found->guessed.count);
 }
 
 static void explain_walk(const struct found *found, enum uw_stop stop, struct profile_stack *stack)
@@ -220,6 +278,8 @@ static void walk(struct stacks *stacks, struct found *found, struct profile_stac
 		stack_memory_remember(found->source->memory, stacks->tree, stacks->collapse);
 	found->count = walk_frames(stacks, found, &stop, &reused);
 	explain_walk(found, stop, stack);
+	if (!found->is_deep && stack->reason != PROFILE_SKIP_NOT_RESIDENT)
+		pass_late(stacks, found, stop == UW_STOP_ROOT);
 	if (remembers && (found->is_deep || stacks->guess_trial != TRIAL_DEEP))
 		guess_grow_old(found->source->memory->guess);
 	if (remembers && stop == UW_STOP_ROOT)
@@ -315,7 +375,7 @@ static void take_given(struct stacks *stacks, struct found *found, struct profil
 								 : PROFILE_STACK_SKIPPED;
 	if (chain->guessed == 0 || stack->reason != PROFILE_SKIP_NOT_SKIPPED)
 		return;
-	found->guessed = chain->guessed;
+	found->guessed = (struct chain_guessed){chain->guessed, PROFILE_FRAME_GUESSED};
 	stack->state = PROFILE_STACK_GUESSED;
 	stack->reason = PROFILE_SKIP_CHAIN_ENDS;
 }
@@ -392,7 +452,7 @@ void stacks_node(struct stacks *stacks, const struct stack_origin *source, enum 
 		return;
 	}
 	if (stack->state == PROFILE_STACK_GUESSED)
-		stack->verified = saturate(found.count - found.guessed + source->inner_count);
+		stack->verified = saturate(found.count - found.guessed.count + source->inner_count);
 	stack->collapsed = saturate(chain_collapsed(found.chain));
 	stack->node = node;
 }
@@ -434,6 +494,7 @@ void stacks_destroy(struct stacks *stacks)
 		return;
 	chain_destroy(stacks->chain);
 	tree_destroy(stacks->tree);
+	late_pool_destroy(stacks->late);
 	walk_counts_finish(&stacks->counts);
 	free(stacks);
 }

@@ -1,11 +1,13 @@
 /*
  * Turns a thread's stack into a node of the calling-context tree. The stack is walked from
- * registers and a copy, with the memory of the thread's last stack, and guessed beyond the copy
- * where whole stacks leave no doubt (guess.h). Needs registers and a copy, not a sample.
+ * registers and a copy, with the memory of the thread's last stack. Beyond the copy it is read from
+ * the target (late.h), or guessed where whole stacks leave no doubt (guess.h). Needs registers and
+ * a copy, not a sample.
  */
 #ifndef COLLECTOR_CONTEXT_STACKS_H
 #define COLLECTOR_CONTEXT_STACKS_H
 
+#include "collector/context/late.h"
 #include "collector/context/stack_memory.h"
 #include "profile/profile.h"
 #include "unwind/unwind.h"
@@ -43,7 +45,11 @@ struct stack_origin {
 	const struct uw_stack *copy;
 	const struct uw_stack *outer; /* the stack that a signal interrupted; NULL: none */
 	bool has_gaps;                /* some pages of the copy were not in memory */
-	struct stack_chain chain;     /* of STACK_GIVEN */
+	uint64_t sampled_ns;          /* CLOCK_MONOTONIC_RAW */
+	/* For stacks whose copy ended at a page that was not in memory. NULL: such a rest is not
+	 * read. */
+	const struct late_reader *reader;
+	struct stack_chain chain; /* of STACK_GIVEN */
 	/* Frames further in than the user's (the kernel's), innermost first: STACK_INNER_MAX at
 	 * most. */
 	const struct profile_frame *inner;

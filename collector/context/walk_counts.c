@@ -87,6 +87,18 @@ void walk_counts_add_test(struct walk_counts *counts, enum guess_result result,
 		add_to_all(counts, &more, subject);
 }
 
+void walk_counts_add_late_test(struct walk_counts *counts, enum guess_result result,
+			       const struct walk_counts_subject *subject)
+{
+	struct profile_unwinding more = {
+		.late_tested = result != GUESS_NOT_TESTED,
+		.late_covered = result == GUESS_RIGHT || result == GUESS_WRONG,
+		.late_wrong = result == GUESS_WRONG,
+	};
+	if (result != GUESS_NOT_TESTED)
+		add_to_all(counts, &more, subject);
+}
+
 void walk_counts_forget_test(struct profile_unwinding *sum)
 {
 	sum->guesses_tested = 0;

@@ -50,7 +50,11 @@ void walk_counts_end(struct walk_counts *counts, const struct walk_counts_walk *
 void walk_counts_add_test(struct walk_counts *counts, enum guess_result result,
 			  const struct walk_counts_subject *subject);
 
-/* Takes back all tests. The caller does so for threads, with walk_counts_forget_test. */
+/* Likewise of testing late frames. */
+void walk_counts_add_late_test(struct walk_counts *counts, enum guess_result result,
+			       const struct walk_counts_subject *subject);
+
+/* Takes back all tests of guesses. The caller does so for threads, with walk_counts_forget_test. */
 void walk_counts_forget_tests(struct walk_counts *counts);
 void walk_counts_forget_test(struct profile_unwinding *sum);
 

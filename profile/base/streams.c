@@ -124,7 +124,11 @@ static const struct profile_stream_field unwinding_fields[] = {
 	FIELD(profile_unwinding, guesses_tested),
 	FIELD(profile_unwinding, guesses_covered),
 	FIELD(profile_unwinding, guesses_wrong),
+	FIELD(profile_unwinding, late_tested),
+	FIELD(profile_unwinding, late_covered),
+	FIELD(profile_unwinding, late_wrong),
 };
+enum { UNWINDING_FIELDS_FIRST = 14 }; /* up to guesses_wrong */
 static const struct profile_stream_field object_fields[] = {
 	FIELD(profile_object, address),
 	FIELD(profile_object, kind),
@@ -232,7 +236,8 @@ static const struct profile_stream_spec specs[PROFILE_STREAM_COUNT] = {
 				  .written = PROFILE_WRITTEN_WITH_CLOCK},
 	[PROFILE_STREAM_NOTES] = {"tbcollect.notes", RECORD(profile_note, note_fields)},
 	[PROFILE_STREAM_UNWINDING] = {"tbcollect.unwinding",
-				      RECORD(profile_unwinding, unwinding_fields)},
+				      RECORD(profile_unwinding, unwinding_fields),
+				      .first_count = UNWINDING_FIELDS_FIRST},
 	[PROFILE_STREAM_OBJECTS] = {"tbcollect.objects", RECORD(profile_object, object_fields),
 				    .preset_count = 1},
 	[PROFILE_STREAM_SLICES] = {"tbcollect.slices", RECORD(profile_slice, slice_fields),

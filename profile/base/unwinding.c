@@ -14,4 +14,7 @@ void profile_unwinding_add(struct profile_unwinding *sum, const struct profile_u
 	sum->guesses_tested += more->guesses_tested;
 	sum->guesses_covered += more->guesses_covered;
 	sum->guesses_wrong += more->guesses_wrong;
+	sum->late_tested += more->late_tested;
+	sum->late_covered += more->late_covered;
+	sum->late_wrong += more->late_wrong;
 }

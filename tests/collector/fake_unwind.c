@@ -113,6 +113,26 @@ size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const s
 	return the_walk.frame_count;
 }
 
+size_t uw_walk(struct uw_space *space, const struct uw_regs *regs, const struct uw_stack *stack,
+	       struct uw_frame *frames, size_t max_frames, enum uw_stop *stop)
+{
+	size_t reused;
+	if (the_walk.whole_count == 0)
+		return uw_walk_reuse(space, NULL, regs, stack, frames, max_frames, stop, &reused);
+	ck_assert_uint_le(the_walk.whole_count, max_frames);
+	memcpy(frames, the_walk.whole, the_walk.whole_count * sizeof(*frames));
+	*stop = UW_STOP_ROOT;
+	return the_walk.whole_count;
+}
+
+bool uw_space_has_call(struct uw_space *space, const struct uw_frame *callee,
+		       const struct uw_frame *caller)
+{
+	ck_assert_ptr_eq(space, &the_space);
+	ck_assert(callee != NULL);
+	return caller->rva != 'x';
+}
+
 void fake_walk_set(const char *letters, enum uw_stop stop)
 {
 	the_walk.frame_count = strlen(letters);
@@ -123,13 +143,27 @@ void fake_walk_set(const char *letters, enum uw_stop stop)
 	the_walk.walks = 0;
 }
 
+static struct uw_frame place_frame(char letter)
+{
+	uint64_t number = (uint64_t)letter;
+	return (struct uw_frame){.ip = number,
+				 .rva = number,
+				 .sp = 0x8000 - number * 0x10,
+				 .tag = 1};
+}
+
 void fake_walk_set_placed(const char *letters, enum uw_stop stop)
 {
 	fake_walk_set(letters, stop);
-	for (size_t i = 0; i < the_walk.frame_count; i++) {
-		the_walk.frames[i].ip = (uint64_t)letters[i];
-		the_walk.frames[i].sp = 0x8000 - (uint64_t)letters[i] * 0x10;
-	}
+	for (size_t i = 0; i < the_walk.frame_count; i++)
+		the_walk.frames[i] = place_frame(letters[i]);
+}
+
+void fake_walk_set_whole(const char *letters)
+{
+	the_walk.whole_count = strlen(letters);
+	for (size_t i = 0; i < the_walk.whole_count; i++)
+		the_walk.whole[i] = place_frame(letters[i]);
 }
 
 struct fake_walk *fake_walk(void)

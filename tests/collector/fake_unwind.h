@@ -11,6 +11,9 @@ struct fake_walk {
 	enum uw_stop stop;
 	size_t reused_count; /* of the frames, if the thread was walked before */
 	size_t walks;        /* since it was set to 0 */
+	/* What uw_walk yields: a whole stack; 0 frames: what uw_walk_reuse does. */
+	struct uw_frame whole[UW_DEPTH_MAX];
+	size_t whole_count;
 };
 struct fake_walk *fake_walk(void);
 
@@ -20,6 +23,9 @@ void fake_walk_set(const char *letters, enum uw_stop stop);
 /* As fake_walk_set, with each frame at a place of its own on the stack: that of letter c is at
  * 0x8000 - c * 0x10. */
 void fake_walk_set_placed(const char *letters, enum uw_stop stop);
+
+/* Has uw_walk yield these frames, likewise, from now on. Letter x: no call led from there. */
+void fake_walk_set_whole(const char *letters);
 
 /* Of the space. */
 enum uw_arch fake_unwind_arch(void);

@@ -87,6 +87,16 @@ def kernel_has_zeros():
     return read == 0 and resident_kb() < before + size // 2048
 
 
+def callers_in_turns():
+  """Two callers of a function with an untouched page take turns at one place of the stack: what is read then is of the other's time."""
+  got = s.collect_well([s.target('untouched'), '1500', '1', '3000'], options=['--unwind', 'copy'])
+  stacks = s.folded(got.result)
+  rooted = [(f, c) for f, c in stacks if 'untouched_down' in f and 'live' in f]
+  wrong = sum(c for f, c in rooted if ('untouched_left' in f) != ('untouched_burn_left' in f))
+  total = sum(c for f, c in stacks if 'untouched_down' in f)
+  s.check(total >= 200 and wrong <= 0.02 * total, 'callers in turns: no caller of another time', f'{wrong} of {total} wrong')
+
+
 def untouched_locals():
   """Arrays that were never written leave pages that end the kernel's copies. The target's memory stays as it is."""
   program = [s.target('untouched'), '1500', '2']
@@ -98,17 +108,19 @@ def untouched_locals():
     total, stacks = s.summary(got.result), s.folded(got.result)
     taken = s.number(got.truth(), 'stack_kb')
     s.check(taken == alone, f'{name}: the stacks take as much memory as without tbcollect', f'{taken} of {alone} KB')
-    inside = [(f, c) for f, c in stacks if 'untouched_burn' in f and not s.marked(f)]
+    inside = [(f, c) for f, c in stacks if 'untouched_burn' in f and not any('Skipped' in x for x in f)]
     exact = sum(c for f, c in inside if [x for x in f if x in down] == down)
     if not options:
       check_calls(name, got.result, least=500)
     s.check(exact == s.samples_of(inside), f'{name}: both calls or a mark', f'{exact} of {s.samples_of(inside)}')
     by_bpf = os.geteuid() == 0 and not options
+    complete, late = total['stacks']['complete'], int(s.report(got.result, 'quality')[0]['Late'])
     cut, due = total['stacks']['skipped']['untouched'], total['samples'] - total['stacks']['skipped']['budget']
-    # Without BPF, the samples before the first reading: of the first fifth of a second.
-    least = 0.99 if by_bpf else 0.85 if kernel_has_zeros() else 0
-    s.check(total['stacks']['complete'] >= least * due, f'{name}: complete', total['stacks'])
-    s.check(total['stacks']['complete'] + cut >= 0.99 * due, f'{name}: the cause has its name', total['stacks'])
+    # Without BPF, all but the samples before the first readings: of the first fifth of a second, and five of each thread.
+    s.check(complete >= (0.99 if by_bpf else 0.85 if kernel_has_zeros() else 0) * due, f'{name}: complete', total['stacks'])
+    s.check(complete + late >= (0.99 if by_bpf else 0.8) * due, f'{name}: complete, or read from the target', f'{late} read, {total["stacks"]}')
+    s.check(late == total['stacks']['guessed'], f'{name}: frames that were read are called so', f'{late} of {total["stacks"]["guessed"]}')
+    s.check(complete + late + cut >= 0.99 * due, f'{name}: the cause has its name', total['stacks'])
 
   # What is larger than the copy is another cause.
   got = s.collect_well([s.target('deep_locals'), '700', '1'], options=['--unwind', 'copy'])
@@ -414,7 +426,7 @@ def deep_copies():
 
 
 s.start()
-for part in (chain, recursion, large_locals, untouched_locals, signal_handlers, nested_signals, generated_code, cplusplus, kinds_of_binaries, separate_debug_files,
+for part in (chain, recursion, large_locals, untouched_locals, callers_in_turns, signal_handlers, nested_signals, generated_code, cplusplus, kinds_of_binaries, separate_debug_files,
              false_roots, budget, quality, guesses, deep_copies):
   with s.section(part.__name__):
     part()

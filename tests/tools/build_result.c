@@ -191,6 +191,10 @@ static void add_sample(struct builder *builder, const struct build_sample *sampl
 		record.stack.guess_level = PROFILE_GUESS_AGREED;
 		record.stack.guess_hits = (uint8_t)sample->guess_hits;
 	}
+	if (sample->is_late) {
+		record.stack.verified = verified;
+		record.stack.guess_level = PROFILE_GUESS_LATE;
+	}
 	for (unsigned i = 0; i < (sample->count ? sample->count : 1); i++) {
 		builder->time_ns += STEP_NS;
 		record.time_ns = builder->time_ns;
@@ -211,7 +215,9 @@ static const struct profile_unwinding thread_unwinding = {.walks = 60,
 							  .timed_ns = 600,
 							  .guesses_tested = 20,
 							  .guesses_covered = 10,
-							  .guesses_wrong = 1};
+							  .guesses_wrong = 1,
+							  .late_tested = 12,
+							  .late_covered = 11};
 static const struct profile_unwinding image_unwinding = {.kind = PROFILE_UNWINDING_IMAGE,
 							 .subject = IMAGE_APP,
 							 .walks = 30,
@@ -463,9 +469,12 @@ static void add_unwinding_notes(struct builder *builder)
 	ck_assert_uint_eq(profile_writer_add(builder->writer, PROFILE_STREAM_UNWINDING,
 					     &image_unwinding, NULL, NULL),
 			  VT_SUCCESS);
+	static const uint64_t no_tries[] = {0, 0, 0};
+	const uint64_t *late = builder->result->late_tries ? builder->result->late_tries : no_tries;
 	const struct profile_unwinding records[] = {
 		{PROFILE_UNWINDING_RUN, 0, values[0], values[1], values[2], values[3], values[4],
-		 values[5], values[6], values[7], values[8], values[9], values[10], values[11]},
+		 values[5], values[6], values[7], values[8], values[9], values[10], values[11],
+		 late[0], late[1], late[2]},
 		{.kind = PROFILE_UNWINDING_DEEP, .walks = values[12], .frames = values[13]},
 	};
 	for (unsigned i = 0; i < 2 && builder->result->has_run_record; i++)

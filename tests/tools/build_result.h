@@ -27,6 +27,7 @@ struct build_sample {
 	/* Whole stacks that agreed, of a guessed stack; 0: it does not say what it is guessed from.
 	 * Else it is split where its verified frames end. */
 	unsigned guess_hits;
+	bool is_late;        /* guessed, by level PROFILE_GUESS_LATE */
 	unsigned kernel_ms;  /* of cpu_ms, in the kernel unseen */
 	bool is_kernel_only; /* it hit the kernel, where no user code stands for it */
 };
@@ -104,6 +105,7 @@ struct build_result {
 			      */
 	bool has_run_record; /* in place of the notes, as newer collectors write it */
 	const uint64_t *guess_tries; /* noted: tested, covered, wrong; NULL: are not */
+	const uint64_t *late_tries;  /* in the run record: likewise, of late frames */
 	unsigned stack_size;         /* noted; 0: is not */
 	unsigned interval_ns;        /* noted instead of 10 ms; 0: is not */
 	bool is_bpf;                 /* noted: BPF copied the stacks */

@@ -123,6 +123,18 @@ static void print_wrong_guesses(uint64_t wrong, uint64_t covered, FILE *stream)
 			(double)wrong / (double)covered * 100, wrong, covered);
 }
 
+static void print_tests(uint64_t tested, uint64_t covered, uint64_t wrong, FILE *stream)
+{
+	if (tested == 0) {
+		fputs("tested on no complete stack: how many are wrong is not known\n", stream);
+		return;
+	}
+	fprintf(stream, "tested on %" PRIu64 " complete stack%s: made for %.1f %%, ", tested,
+		tested == 1 ? "" : "s", (double)covered / (double)tested * 100);
+	print_wrong_guesses(wrong, covered, stream);
+	fputc('\n', stream);
+}
+
 void overview_print_guesses(const struct overview *overview, uint64_t guessed, const char *label,
 			    FILE *stream)
 {
@@ -131,14 +143,19 @@ void overview_print_guesses(const struct overview *overview, uint64_t guessed, c
 	if (tested == 0 && (guessed == 0 || !overview->has_guesses))
 		return;
 	lines_label(stream, label);
-	if (tested == 0) {
-		fputs("tested on no complete stack: how many are wrong is not known\n", stream);
+	print_tests(tested, covered, overview->unwinding.guesses_wrong, stream);
+}
+
+void overview_print_late(const struct overview *overview, uint64_t late, uint64_t samples,
+			 const char *label, FILE *stream)
+{
+	const struct profile_unwinding *counts = &overview->unwinding;
+	if (late == 0 && counts->late_tested == 0)
 		return;
-	}
-	fprintf(stream, "tested on %" PRIu64 " complete stack%s: made for %.1f %%, ", tested,
-		tested == 1 ? "" : "s", (double)covered / (double)tested * 100);
-	print_wrong_guesses(overview->unwinding.guesses_wrong, covered, stream);
-	fputc('\n', stream);
+	lines_label(stream, label);
+	fprintf(stream, "%.2f %% of the stacks end in frames read later, ",
+		samples > 0 ? (double)late / (double)samples * 100 : 0);
+	print_tests(counts->late_tested, counts->late_covered, counts->late_wrong, stream);
 }
 
 static bool is_path(const void *item, const void *wanted)
@@ -211,9 +228,9 @@ static void take_clocks(struct overview *overview, const struct profile_reader *
 
 #define COUNTS_START    offsetof(struct profile_unwinding, walks)
 #define COUNTS_IN_NOTES (PROFILE_NOTE_GUESSES_WRONG - PROFILE_NOTE_UNWIND_WALKS + 1)
-_Static_assert(sizeof(struct profile_unwinding) - COUNTS_START ==
+_Static_assert(offsetof(struct profile_unwinding, late_tested) - COUNTS_START ==
 		       COUNTS_IN_NOTES * sizeof(uint64_t),
-	       "a note for each count, in the same order");
+	       "a note for each count of older results, in the same order");
 
 /* Older results have the run's sums as notes. */
 static void take_unwinding_notes(struct overview *overview)

@@ -25,7 +25,7 @@ struct overview {
 	struct overview_number target_pid;
 	struct profile_unwinding unwinding; /* of the run */
 	bool has_unwinding;
-	bool has_guesses; /* the last three of its counts are known */
+	bool has_guesses; /* its counts of tests are known */
 	struct overview_number deep_walks;
 	struct overview_number deep_frames;
 	uint64_t cpu_ns; /* of the samples, and the time in no sample */
@@ -53,9 +53,13 @@ void overview_collect(const struct profile_reader *reader, const struct tally *t
 struct overview_number overview_event_count(const struct profile_reader *reader, uint32_t event);
 
 /* Prints one line on the share of wrong frames among guesses with a known truth; nothing if there
- * are neither guessed stacks nor tries. guessed: number of guessed stacks. */
+ * are neither guessed stacks nor tries. guessed: number of stacks guessed from others. */
 void overview_print_guesses(const struct overview *overview, uint64_t guessed, const char *label,
 			    FILE *stream);
+
+/* Likewise on late frames, with their share. late: number of stacks that have some, of samples. */
+void overview_print_late(const struct overview *overview, uint64_t late, uint64_t samples,
+			 const char *label, FILE *stream);
 
 /* A sentence without an end; it lives for the call. */
 typedef void overview_take_warning(const char *sentence, void *user);

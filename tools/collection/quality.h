@@ -36,7 +36,7 @@ struct quality_row {
 	 * it. */
 	struct profile_unwinding unwinding;
 	uint64_t has_unwinding; /* 0: not known, as in older results */
-	uint64_t has_guesses;   /* likewise, of the last three of its counts */
+	uint64_t has_guesses;   /* likewise, of its counts of tests */
 	/* Frames with a look-up of rules: all but the reused ones; cache_hits: rules found in the
 	 * cache. */
 	uint64_t asked;

@@ -101,7 +101,15 @@ static const struct quality_column columns[] = {
 	 .known = OF(cpu_ns.is_known)},
 	{"CPU Time by Switches", "cpu_time_by_switches_s", TABLE_SECONDS, TABLE_DATA,
 	 .value = OF(switched_ns.value), .known = OF(switched_ns.is_known)},
-	{.first = PROFILE_SKIP_UNTOUCHED, .past = PROFILE_SKIP_REASON_COUNT},
+	{.first = PROFILE_SKIP_UNTOUCHED, .past = PROFILE_SKIP_UNTOUCHED + 1},
+	COUNT("Late", "late", guesses.late),
+	{"Late Tested", "late_tested", TABLE_COUNT, TABLE_DATA, .value = OF(unwinding.late_tested),
+	 .known = OF(has_guesses)},
+	{"Late Covered", "late_covered", TABLE_COUNT, TABLE_DATA,
+	 .value = OF(unwinding.late_covered), .known = OF(has_guesses)},
+	{"Late Wrong", "late_wrong", TABLE_COUNT, TABLE_DATA, .value = OF(unwinding.late_wrong),
+	 .known = OF(has_guesses)},
+	{.first = PROFILE_SKIP_UNTOUCHED + 1, .past = PROFILE_SKIP_REASON_COUNT},
 	{"Reused %", "reused_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL,
 	 .value = OF(unwinding.frames_reused), .whole = OF(unwinding.frames),
 	 .known = OF(unwinding.frames), .shown = OF(has_parts)},
@@ -279,8 +287,11 @@ static void print_unwinding(const struct quality *quality, FILE *stream)
 static void print_guesses(const struct quality *quality, FILE *stream)
 {
 	const struct tally_guesses *guesses = &quality->run.guesses;
-	overview_print_guesses(&quality->overview, quality->run.states[PROFILE_STACK_GUESSED],
+	overview_print_guesses(&quality->overview,
+			       quality->run.states[PROFILE_STACK_GUESSED] - guesses->late,
 			       "Guesses:", stream);
+	overview_print_late(&quality->overview, guesses->late, quality->run.samples,
+			    "Late Frames:", stream);
 	if (guesses->stacks == 0)
 		return;
 	lines_label(stream, "  rest on:");

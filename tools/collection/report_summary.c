@@ -197,9 +197,12 @@ static void print_samples(const struct tally *tally, const struct overview *over
 		fprintf(stream, "%.1f %% %s\n", table_percent(tally->skipped[i], tally->samples),
 			skip_reason_of((enum profile_skip_reason)i)->words);
 	}
-	if (tally->states[PROFILE_STACK_GUESSED] > 0)
-		overview_print_guesses(overview, tally->states[PROFILE_STACK_GUESSED],
+	if (tally->states[PROFILE_STACK_GUESSED] > tally->late)
+		overview_print_guesses(overview, tally->states[PROFILE_STACK_GUESSED] - tally->late,
 				       "  guesses:", stream);
+	if (tally->late > 0)
+		overview_print_late(overview, tally->late, tally->samples,
+				    "  late frames:", stream);
 	if (tally->collapsed > 0) {
 		lines_label(stream, "  recursion collapsed:");
 		fprintf(stream, "in %" PRIu64 " sample%s (%.1f %%)\n", tally->collapsed,

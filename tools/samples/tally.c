@@ -77,6 +77,8 @@ static void count_stack(struct tally *tally, const struct profile_stack *stack)
 	tally->samples++;
 	if (stack->state <= PROFILE_STACK_NONE)
 		tally->states[stack->state]++;
+	if (stack->guess_level == PROFILE_GUESS_LATE)
+		tally->late++;
 	if (stack->state == PROFILE_STACK_SKIPPED && stack->reason < PROFILE_SKIP_REASON_COUNT)
 		tally->skipped[stack->reason]++;
 	if (stack->collapsed > 0)
@@ -85,6 +87,7 @@ static void count_stack(struct tally *tally, const struct profile_stack *stack)
 
 void tally_add_guesses(struct tally_guesses *sum, const struct tally_guesses *more)
 {
+	sum->late += more->late;
 	if (more->stacks == 0)
 		return;
 	if (sum->stacks == 0 || more->least_hits < sum->least_hits)
@@ -96,9 +99,16 @@ void tally_add_guesses(struct tally_guesses *sum, const struct tally_guesses *mo
 
 static void count_guess(struct tally_entry *entry, const struct profile_stack *stack)
 {
-	const struct tally_guesses one = {1, stack->verified, stack->guess_hits, stack->guess_hits};
+	const struct tally_guesses one = {
+		.stacks = 1,
+		.verified = stack->verified,
+		.hits = stack->guess_hits,
+		.least_hits = stack->guess_hits,
+	};
 	if (stack->guess_level == PROFILE_GUESS_AGREED)
 		tally_add_guesses(&entry->guesses, &one);
+	else if (stack->guess_level == PROFILE_GUESS_LATE)
+		entry->guesses.late++;
 }
 
 static struct tally_entry make_key(const struct collecting *collecting,

@@ -34,6 +34,7 @@ struct tally_guesses {
 	uint64_t verified; /* frames up to the splits */
 	uint64_t hits;     /* agreeing whole stacks, as far as counted */
 	uint64_t least_hits;
+	uint64_t late; /* stacks of level PROFILE_GUESS_LATE; in none of the above */
 };
 
 /* In place of a node: time in the kernel without a stack. */
@@ -80,6 +81,7 @@ struct tally {
 	uint64_t samples;
 	uint64_t states[PROFILE_STACK_NONE + 1];     /* samples by enum profile_stack_state */
 	uint64_t skipped[PROFILE_SKIP_REASON_COUNT]; /* skipped stacks by reason */
+	uint64_t late;         /* guessed stacks of level PROFILE_GUESS_LATE */
 	uint64_t collapsed;    /* samples whose stack lost frames to recursion collapsing */
 	uint64_t rest_ns;      /* CPU time of the filter's threads in no sample; 0 for a filter on
 				  functions */

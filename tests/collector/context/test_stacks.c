@@ -1,10 +1,12 @@
 /* A stack becomes a node without any sample: from registers, a copy and a thread's memory. */
 #include "collector/context/stacks.h"
+#include "collector/machine/clock.h"
 #include "collector/machine/registers.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/fake_unwind.h"
 #include "tests/support/suite.h"
 #include <check.h>
+#include <string.h>
 
 static struct emit *emit;
 static struct stacks *stacks;
@@ -237,6 +239,64 @@ START_TEST(given_end)
 }
 END_TEST
 
+static size_t read_anything(void *context, uint64_t start, uint8_t *bytes, size_t size)
+{
+	(void)context, (void)start;
+	memset(bytes, 0, size);
+	return size;
+}
+
+/* A stack of frames up to c, whose copy ended at an absent page. */
+static struct profile_stack late_stack(const char *found)
+{
+	static const struct late_reader reader = {NULL, read_anything};
+	struct stack_origin source = source_of(&memory);
+	struct profile_stack stack = {0};
+	source.sampled_ns = clock_now();
+	source.reader = &reader;
+	fake_walk_set_placed(found, UW_STOP_NOT_RESIDENT);
+	stacks_node(stacks, &source, STACK_WALKED, &stack);
+	return stack;
+}
+
+/* Frames read are a level of their own: others than verified and guessed ones. */
+START_TEST(late)
+{
+	copy.bytes = (const uint8_t[64]){0};
+	copy.requested = 128;
+	fake_walk_set_whole("zcba");
+	for (int i = 0; i < 4; i++) {
+		struct profile_stack stack = late_stack("zc");
+		ck_assert_int_eq(stack.state, PROFILE_STACK_SKIPPED);
+		ck_assert_uint_eq(stack.guess_level, PROFILE_GUESS_NONE);
+	}
+	struct profile_stack stack = late_stack("zc");
+	ck_assert_int_eq(stack.state, PROFILE_STACK_GUESSED);
+	ck_assert_int_eq(stack.reason, PROFILE_SKIP_NOT_RESIDENT);
+	ck_assert_uint_eq(stack.guess_level, PROFILE_GUESS_LATE);
+	ck_assert_uint_eq(stack.guess_hits, 0);
+	ck_assert_uint_eq(stack.verified, 2);
+	fake_emit_assert(emit, "frame 2 1+61 flags 10", 1);
+	fake_emit_assert(emit, "frame 3 1+62 flags 10", 1);
+	/* In no wait, and where no call leads from a caller. */
+	struct stack_origin source = source_of(&memory);
+	source.sampled_ns = clock_now();
+	stacks_node(stacks, &source, STACK_WALKED, &stack);
+	ck_assert_int_eq(stack.state, PROFILE_STACK_SKIPPED);
+	fake_walk_set_whole("zcbx");
+	ck_assert_int_eq(late_stack("zc").state, PROFILE_STACK_SKIPPED);
+	/* Tests that were wrong end them. */
+	fake_walk_set_whole("zcba");
+	ck_assert_int_eq(late_stack("zc").state, PROFILE_STACK_GUESSED);
+	memory.counts.late_covered = 99;
+	memory.counts.late_wrong = 1;
+	ck_assert_int_eq(late_stack("zc").state, PROFILE_STACK_SKIPPED);
+	memory.counts.late_covered = 100;
+	ck_assert_int_eq(late_stack("zc").state, PROFILE_STACK_GUESSED);
+	fake_walk()->whole_count = 0;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("stacks");
@@ -254,6 +314,7 @@ int main(void)
 	tcase_add_test(tcase, given);
 	tcase_add_test(tcase, given_root);
 	tcase_add_test(tcase, given_end);
+	tcase_add_test(tcase, late);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -225,14 +225,15 @@ START_TEST(older_mappings_are_read)
 }
 END_TEST
 
+/* Kind, subject and 12 counts: as older versions wrote them. */
 START_TEST(unwinding_of_nobody)
 {
-	const struct profile_unwinding records[] = {
-		{.kind = PROFILE_UNWINDING_IMAGE, .subject = 1},
-		{.kind = PROFILE_UNWINDING_IMAGE, .subject = 0, .walks = 7},
-		{.kind = PROFILE_UNWINDING_THREAD, .subject = 0},
-		{.kind = PROFILE_UNWINDING_DEEP + 1, .subject = 0},
-		{.kind = 0, .subject = 0},
+	static const uint64_t records[][13] = {
+		{PROFILE_UNWINDING_IMAGE | UINT64_C(1) << 32},
+		{PROFILE_UNWINDING_IMAGE, 7},
+		{PROFILE_UNWINDING_THREAD},
+		{PROFILE_UNWINDING_DEEP + 1},
+		{0},
 	};
 	static const char *const names[] = {"walks",           "frames",
 					    "frames_by_info",  "frames_by_pointer",
@@ -258,6 +259,7 @@ START_TEST(unwinding_of_nobody)
 	/* The thread that the sample makes up was recorded by nobody. */
 	ck_assert_uint_eq(profile_reader_unwinding_count(reader), 1);
 	ck_assert_uint_eq(profile_reader_unwinding(reader, 0)->walks, 7);
+	ck_assert_uint_eq(profile_reader_unwinding(reader, 0)->late_tested, 0);
 	profile_reader_close(reader);
 }
 END_TEST

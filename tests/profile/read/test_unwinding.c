@@ -67,7 +67,7 @@ static void expect_unwinding(const struct profile_reader *reader, uint32_t index
 /* Threads without are in between, so that subjects are no indices. */
 START_TEST(unwinding)
 {
-	struct profile_unwinding one = {0, 99, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+	struct profile_unwinding one = {0, 99, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 	struct profile_thread_life life = {.pid = 1, .end_ns = PROFILE_TIME_NEVER, .name = "t"};
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE};
 	struct profile_writer *writer = fixture_create();

@@ -1,7 +1,11 @@
 /*
- * untouched [MS] [DEPTH]: burns in two threads at once, in untouched_burn below DEPTH calls of
- * untouched_down, each with 24 KB of locals that are never written: most of their pages are not in
- * memory. Prints how much memory the threads' stacks take in the end.
+ * untouched [MS] [DEPTH] [TURN]: burns in two threads at once, in untouched_burn below DEPTH calls
+ * of untouched_down, each with 24 KB of locals that are never written: most of their pages are not
+ * in memory. Prints how much memory the threads' stacks take in the end.
+ *
+ * With TURN, a number of us: untouched_left and untouched_right call untouched_down at the same
+ * place of the stack in turns of that length, to burn in untouched_burn_left and
+ * untouched_burn_right.
  */
 #include "tests/targets/work.h"
 #include <pthread.h>
@@ -11,10 +15,14 @@
 enum { LOCALS = 24 * 1024 };
 
 WORK_FUNCTION(untouched_burn)
+WORK_FUNCTION(untouched_burn_left)
+WORK_FUNCTION(untouched_burn_right)
 
 struct life {
 	uint64_t ns;
 	uint64_t depth;
+	uint64_t turn_ns;
+	uint64_t (*burn)(uint64_t ns);
 	uint64_t used_ns;
 	uint64_t stack_kb;
 };
@@ -46,14 +54,35 @@ WORK_KEEP void untouched_down(struct life *life, uint64_t depth)
 	if (depth > 1)
 		untouched_down(life, depth - 1);
 	else
-		life->used_ns = untouched_burn(life->ns);
+		life->used_ns += life->burn(life->turn_ns);
 	__asm__ volatile("" : : "r"(locals) : "memory");
+}
+
+WORK_KEEP void untouched_left(struct life *life);
+WORK_KEEP void untouched_left(struct life *life)
+{
+	life->burn = untouched_burn_left;
+	untouched_down(life, life->depth);
+	__asm__ volatile("" : : : "memory");
+}
+
+WORK_KEEP void untouched_right(struct life *life);
+WORK_KEEP void untouched_right(struct life *life)
+{
+	life->burn = untouched_burn_right;
+	untouched_down(life, life->depth);
+	__asm__ volatile("" : : : "memory");
 }
 
 static void *live(void *user)
 {
 	struct life *life = user;
-	untouched_down(life, life->depth);
+	if (life->turn_ns == life->ns)
+		untouched_down(life, life->depth);
+	while (life->used_ns < life->ns) {
+		untouched_left(life);
+		untouched_right(life);
+	}
 	life->stack_kb = resident_kb((uintptr_t)__builtin_frame_address(0));
 	return NULL;
 }
@@ -64,8 +93,13 @@ int main(int argc, char **argv)
 	pthread_t threads[2];
 
 	for (int i = 0; i < 2; i++) {
-		lives[i] = (struct life){work_argument(argc, argv, 1, 1000) * WORK_MS,
-					 work_argument(argc, argv, 2, 2), 0, 0};
+		lives[i] =
+			(struct life){.ns = work_argument(argc, argv, 1, 1000) * WORK_MS,
+				      .depth = work_argument(argc, argv, 2, 2),
+				      .turn_ns = work_argument(argc, argv, 3, 0) * WORK_MS / 1000,
+				      .burn = untouched_burn};
+		if (lives[i].turn_ns == 0)
+			lives[i].turn_ns = lives[i].ns;
 		if (pthread_create(&threads[i], NULL, live, &lives[i]) != 0)
 			return 1;
 	}

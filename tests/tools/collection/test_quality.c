@@ -38,7 +38,7 @@ static const struct build_result example = {.samples = samples,
 	"Frames Reused,Rule Lookups,Timed Walks,Timed Frames,Timed ns,Guesses Tested,Guesses "   \
 	"Covered,Guesses Wrong,Collector CPU,Advice,Out of Memory,Deep Walks,Deep Frames,"       \
 	"Guesses by Agreement,Guess Verified Frames,Guess Hits,Guess Least Hits,Red Zone,Chain " \
-	"Ends,CPU Time,CPU Time by Switches,Untouched\n"
+	"Ends,CPU Time,CPU Time by Switches,Untouched,Late,Late Tested,Late Covered,Late Wrong\n"
 
 /* Own code by its module, reasons by the module where the stack ends, steps by the module left. */
 START_TEST(rows)
@@ -51,21 +51,21 @@ START_TEST(rows)
 		"90,1000,700,210,500,25,2,40,800,20,10,1,0.012345,"
 		"\"3.0 % of the stacks end in code without unwind information, most of them in "
 		"/opt/app/lib.so. Install its debug symbols, or build it with "
-		"-fasynchronous-unwind-tables.\",0,6,48,0,0,0,,0,0,,,0\n"
+		"-fasynchronous-unwind-tables.\",0,6,48,0,0,0,,0,0,,,0,0,0,0,0\n"
 		"module,app,/opt/app/app,,,93,90,0,1,2,0,0,2,0,0,0,0,0,0,0,186,0,"
-		"30,300,270,0,60,24,0,0,0,15,10,0,,,0,,,0,0,0,,0,0,,,0\n"
+		"30,300,270,0,60,24,0,0,0,15,10,0,,,0,,,0,0,0,,0,0,,,0,0,0,0,0\n"
 		"module,[jit],/nonexistent/perf-100.map,,,4,4,0,0,0,0,0,0,0,0,0,0,0,0,0,4,4,"
-		",,,,,,,,,,,,,,0,,,0,0,0,,0,0,,,0\n"
+		",,,,,,,,,,,,,,0,,,0,0,0,,0,0,,,0,0,,,\n"
 		"module,libc.so.6,/usr/lib/x86_64-linux-gnu/libc.so.6,,,3,0,0,0,3,0,0,0,0,0,"
-		"0,0,0,0,0,3,0,,,,,,,,,,,,,,,0,,,0,0,0,,0,0,,,0\n"
+		"0,0,0,0,0,3,0,,,,,,,,,,,,,,,0,,,0,0,0,,0,0,,,0,0,,,\n"
 		"module,lib.so,/opt/app/lib.so,,,0,0,0,0,0,0,0,0,0,3,0,0,0,0,0,4,4,"
-		",,,,,,,,,,,,,,0,,,0,0,0,,0,0,,,0\n"
+		",,,,,,,,,,,,,,0,,,0,0,0,,0,0,,,0,0,,,\n"
 		"thread,app,,100,100,94,94,0,0,0,0,0,0,0,0,0,0,0,0,0,192,8,60,600,400,140,"
-		"300,15,2,30,600,20,10,1,,,0,,,0,0,0,,0,0,,,0\n"
+		"300,15,2,30,600,20,10,1,,,0,,,0,0,0,,0,0,,,0,0,12,11,0\n"
 		"thread,worker,,100,101,5,0,0,0,5,0,0,2,0,3,0,0,0,0,0,5,0,,,,,,,,,,,,,,,0,,,"
-		"0,0,0,,0,0,,,0\n"
+		"0,0,0,,0,0,,,0,0,,,\n"
 		"thread,helper,,101,102,1,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,0,,,"
-		"0,0,0,,0,0,,,0\n");
+		"0,0,0,,0,0,,,0,0,,,\n");
 	free(text);
 }
 END_TEST
@@ -180,12 +180,51 @@ START_TEST(guesses)
 	expect_text(&result, lines);
 	char *text = render_report(&result, report_quality_print, BY, csv);
 	ck_assert_ptr_nonnull(strstr(text, "\nrun,,,,,100,90,10,0,0,0,0,0,0,0,0,0,0,0,0,94,0,"));
-	ck_assert_ptr_nonnull(strstr(text, ",0,6,48,9,13,43,3,0,0,,,0\n"));
-	ck_assert_ptr_nonnull(strstr(text, ",0,,,9,13,43,3,0,0,,,0\nthread,"));
+	ck_assert_ptr_nonnull(strstr(text, ",0,6,48,9,13,43,3,0,0,,,0,0,0,0,0\n"));
+	ck_assert_ptr_nonnull(strstr(text, ",0,,,9,13,43,3,0,0,,,0,0,0,0,0\nthread,"));
 	free(text);
 	text = render_report(&result, report_summary_print, 0, NULL);
 	ck_assert_ptr_nonnull(
 		strstr(text, "  guesses:                tested on 20 complete stacks"));
+	free(text);
+}
+END_TEST
+
+/* Of a result with late frames and no guesses: their share, and how often they were wrong. */
+START_TEST(late_frames)
+{
+	static const struct build_sample some[] = {
+		WHOLE,
+		{.stack = "app:_start~ app:main~ app:work app:leaf",
+		 .count = 10,
+		 .cpu_ms = 1,
+		 .state = PROFILE_STACK_GUESSED,
+		 .reason = PROFILE_SKIP_UNTOUCHED,
+		 .is_late = true},
+	};
+	static const uint64_t tried[] = {40, 30, 1};
+	static const struct build_result result = {.samples = some,
+						   .count = 2,
+						   .is_finalized = true,
+						   .has_unwinding = true,
+						   .has_run_record = true,
+						   .late_tries = tried};
+	static const char *const lines[] =
+		{"10.00 % guessed of 100\n",
+		 "Late Frames:              10.00 % of the stacks end in frames read later, tested "
+		 "on 40 complete stacks: made for 75.0 %, 3.33 % wrong (1 of 30)\n",
+		 NULL};
+	static const char *const csv[] = {"--format=csv", NULL};
+	expect_text(&result, lines);
+	char *text = render_report(&result, report_quality_print, BY, NULL);
+	ck_assert_ptr_null(strstr(text, "  rest on:"));
+	free(text);
+	text = render_report(&result, report_quality_print, BY, csv);
+	ck_assert_ptr_nonnull(strstr(text, ",0,10,40,30,1\nmodule,"));
+	free(text);
+	text = render_report(&result, report_summary_print, 0, NULL);
+	ck_assert_ptr_nonnull(strstr(text, "  late frames:            10.00 % of the stacks"));
+	ck_assert_ptr_null(strstr(text, "  guesses:"));
 	free(text);
 }
 END_TEST
@@ -271,6 +310,7 @@ int main(void)
 	tcase_add_test(tcase, filtered_cost);
 	tcase_add_test(tcase, figures);
 	tcase_add_test(tcase, guesses);
+	tcase_add_test(tcase, late_frames);
 	tcase_add_loop_test(tcase, tried_guesses, 0, (int)(sizeof(tries) / sizeof(tries[0])));
 	tcase_add_test(tcase, incomplete);
 	tcase_add_test(tcase, run_record);

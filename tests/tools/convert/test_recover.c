@@ -187,8 +187,8 @@ static const struct profile_module marked_modules[] = {
 	 .is_global = true},
 };
 static const struct profile_unwinding marked_unwindings[] = {
-	{PROFILE_UNWINDING_THREAD, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},
-	{PROFILE_UNWINDING_IMAGE, 2, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32},
+	{PROFILE_UNWINDING_THREAD, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+	{PROFILE_UNWINDING_IMAGE, 2, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35},
 };
 
 static void add_marked_code(struct profile_writer *writer)

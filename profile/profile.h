@@ -572,6 +572,12 @@ struct profile_symbol {
 	uint64_t size;     /* bytes; 0: not known */
 };
 
+struct profile_symbol_text { /* of a symbol, in its order */
+	const char *name;
+	const char *full; /* NULL: same as name */
+	const char *file; /* NULL: not known */
+};
+
 #define PROFILE_SYMBOL_INLINED 1u
 #define PROFILE_SYMBOL_PSEUDO  2u /* no symbol: name is func@0xRVA of the function's start */
 #define PROFILE_SYMBOL_PLT     4u /* import stub */

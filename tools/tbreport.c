@@ -9,7 +9,10 @@
 #include "tools/report/report.h"
 #include "tools/report/report_options.h"
 #include "tools/stacks/sampled_result.h"
+#include "tools/symbolization/live_symbols.h"
 #include "tools/terminal/diagnose.h"
+#include "tools/watch/screen.h"
+#include "tools/watch/watch.h"
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>
@@ -96,6 +99,7 @@ static void print_help(void)
 {
 	puts("Usage: tbreport [REPORT] [options] [RESULT]\n"
 	     "       tbreport callers|source|assembly FUNCTION [options] [RESULT]\n"
+	     "       tbreport --watch [REPORT] [options] [RESULT]\n"
 	     "       tbreport diff [options] BASE RESULT [RESULT...]\n"
 	     "       tbreport diff [options] --base BASE... RESULT...\n"
 	     "Shows RESULT, a result directory or its tb5 file; without one, the newest result in\n"
@@ -146,6 +150,9 @@ static void print_help(void)
 	     "  --bucket TIME          length of the timeline's parts (10ms), or\n"
 	     "  --buckets N            their number (default: as text has room; in data 100)\n"
 	     "  --slower-than TIME     tasks one by one, those that took longer: 16ms, 1.5s\n"
+	     "  --watch                again and again while the collection goes on: hotspots, or\n"
+	     "                         the call tree, callers, threads or modules\n"
+	     "  -r, --result-dir DIR   as RESULT\n"
 	     "  -o, --output FILE      instead of standard output\n"
 	     "  --help  --version");
 }
@@ -164,23 +171,17 @@ static TBRW_U32 run_report(const struct report *report, struct report_input *inp
 	return code;
 }
 
-static int write_report(const struct report *report, struct report_input *input)
+/* Makes the report; *is_written: all of it is in the output's stream. Returns the exit status. */
+static int make_report(const struct report *report, struct report_input *input,
+		       struct output *output, unsigned width, bool *is_written)
 {
-	struct output output;
-	int status = arguments_open_output(&output, input->options->output);
-	if (status != 0)
-		return status;
-	input->is_on_terminal = output.is_terminal;
-	input->painter = output_painter(&output);
-	unsigned width = input->options->width ? input->options->width : output_width(&output);
 	char *problem = NULL;
+	int status = EXIT_SUCCESS;
+	input->is_on_terminal = output->is_terminal;
+	input->painter = output_painter(output);
 	input->problem = &problem;
-	output_page(&output);
-	TBRW_U32 code = run_report(report, input, output.stream, width);
-	if (code == VT_SUCCESS && !problem)
-		status = arguments_finish_output(&output, input->options->output);
-	else
-		output_abandon(&output);
+	TBRW_U32 code = run_report(report, input, output->stream, width);
+	*is_written = code == VT_SUCCESS && !problem;
 	if (code != VT_SUCCESS) {
 		status = sampled_result_explain(input->path, code);
 	} else if (problem) {
@@ -191,59 +192,113 @@ static int write_report(const struct report *report, struct report_input *input)
 	return status;
 }
 
-/* Returns 0, or the exit status after a message. */
-static int open_result(struct sampled_result *result, const struct report *report,
-		       const struct report_options *options, const char *path)
+static int write_report(const struct report *report, struct report_input *input)
 {
-	struct profile_reader *reader;
-	int status = arguments_open_result(path, path, &reader);
+	struct output output;
+	bool is_written;
+	int status = arguments_open_output(&output, input->options->output);
 	if (status != 0)
 		return status;
-	status = sampled_result_choose_event(reader, path, options->event);
-	if (status == 0 && (options->filter.from_ns > 0 || options->filter.to_ns > 0) &&
-	    profile_reader_clock_count(reader) == 0) {
-		diagnose("%s: its samples have no times; leave out --from and --to", path);
-		status = EXIT_FAILURE;
+	unsigned width = input->options->width ? input->options->width : output_width(&output);
+	if (!input->options->with_watch)
+		output_page(&output);
+	status = make_report(report, input, &output, width, &is_written);
+	if (is_written)
+		status = arguments_finish_output(&output, input->options->output);
+	else
+		output_abandon(&output);
+	return status;
+}
+
+/* What to show, of which result. */
+struct subject {
+	const struct report *report;
+	const struct report_options *options;
+	const char *path;
+	struct live_symbols *names; /* of a result that is watched; else NULL */
+};
+
+static int name_frames(const struct subject *subject, struct profile_reader *reader)
+{
+	TBRW_U32 code = subject->names ? live_symbols_name(subject->names, reader) : VT_SUCCESS;
+	return code == VT_SUCCESS ? 0 : sampled_result_explain(subject->path, code);
+}
+
+/* Returns 0, or the exit status after a message. */
+static int check_time(const struct subject *subject, const struct profile_reader *reader)
+{
+	const struct filter *filter = &subject->options->filter;
+	const char *event = profile_reader_counted_event(reader);
+	if ((filter->from_ns > 0 || filter->to_ns > 0) && profile_reader_clock_count(reader) == 0) {
+		diagnose("%s: its samples have no times; leave out --from and --to", subject->path);
+		return EXIT_FAILURE;
 	}
-	if (status == 0 && report->is_of_time && profile_reader_event_count(reader) > 0 &&
-	    profile_reader_counted_event(reader)) {
+	if (subject->report->is_of_time && profile_reader_event_count(reader) > 0 && event) {
 		diagnose("%s: the report %s is of time, not of the event %s; leave out --event",
-			 path, report->name, profile_reader_counted_event(reader));
-		status = EXIT_FAILURE;
+			 subject->path, subject->report->name, event);
+		return EXIT_FAILURE;
 	}
+	return 0;
+}
+
+/* Likewise. */
+static int open_result(struct sampled_result *result, const struct subject *subject)
+{
+	const struct report_options *options = subject->options;
+	struct profile_reader *reader;
+	int status = arguments_open_result(subject->path, subject->path, &reader);
+	if (status != 0)
+		return status;
+	status = sampled_result_choose_event(reader, subject->path, options->event);
+	if (status == 0)
+		status = check_time(subject, reader);
+	if (status == 0)
+		status = name_frames(subject, reader);
 	if (status != 0) {
 		profile_reader_close(reader);
 		return status;
 	}
-	return sampled_result_collect(result, reader, path, &options->filter,
-				      report->tally_by | report_tally_by(options->group),
+	return sampled_result_collect(result, reader, subject->path, &options->filter,
+				      subject->report->tally_by | report_tally_by(options->group),
 				      options->with_inlined);
 }
 
-static int show_report(const struct report *report, const struct report_options *options,
-		       const char *path)
+/* Sets the input up. Likewise. */
+static int begin_report(const struct subject *subject, struct sampled_result *result,
+			struct report_input *input)
+{
+	int status = open_result(result, subject);
+	if (status != 0)
+		return status;
+	if (subject->options->format->id == TABLE_FORMAT_TEXT)
+		functions_name_trampolines(result->functions);
+	*input = (struct report_input){.reader = result->reader,
+				       .path = subject->path,
+				       .options = subject->options,
+				       .functions = result->functions,
+				       .tally = result->tally};
+	char *refusal = subject->report->refuse ? subject->report->refuse(input) : NULL;
+	if (!refusal)
+		return 0;
+	diagnose("%s", refusal);
+	free(refusal);
+	sampled_result_close(result);
+	return EXIT_FAILURE;
+}
+
+static int show_report(const struct subject *subject)
 {
 	struct sampled_result result;
-	int status = open_result(&result, report, options, path);
+	struct report_input input;
+	int status = begin_report(subject, &result, &input);
 	if (status != 0)
 		return status;
 	/* The summary has this message itself. */
-	if (!profile_reader_complete(result.reader) && report != &reports[0])
+	if (!profile_reader_complete(result.reader) && subject->report != &reports[0])
 		diagnose("%s: incomplete, the collection did not end; this is what was written "
 			 "until then",
-			 path);
-	if (options->format->id == TABLE_FORMAT_TEXT)
-		functions_name_trampolines(result.functions);
-	struct report_input input = {.reader = result.reader,
-				     .path = path,
-				     .options = options,
-				     .functions = result.functions,
-				     .tally = result.tally};
-	char *refusal = report->refuse ? report->refuse(&input) : NULL;
-	if (refusal)
-		diagnose("%s", refusal);
-	status = refusal ? EXIT_FAILURE : write_report(report, &input);
-	free(refusal);
+			 subject->path);
+	status = write_report(subject->report, &input);
 	sampled_result_close(&result);
 	return status;
 }
@@ -260,6 +315,62 @@ static int show_diff_page(const struct report_options *options)
 	return status;
 }
 
+static void look_at_moment(const struct profile_reader *reader, struct watch_moment *moment)
+{
+	uint32_t clocks = profile_reader_clock_count(reader);
+	moment->is_complete = profile_reader_complete(reader);
+	moment->samples = profile_reader_sample_count(reader);
+	if (clocks > 0)
+		moment->since_start_ns =
+			profile_reader_since_start(reader, profile_reader_clock(reader, clocks - 1)
+								   ->raw_ns);
+}
+
+/* As many rows as the screen has lines below the table's heading; sorted ones are all made. */
+static void fit_rows(struct report_options *options, unsigned rows)
+{
+	if (options->limit == 0 && !options->sort.column && rows > 4)
+		options->limit = rows - 3;
+}
+
+static int show_moment(struct output *output, unsigned rows, unsigned width,
+		       struct watch_moment *moment, void *user)
+{
+	const struct subject *watched = user;
+	struct report_options options = *watched->options;
+	const struct subject now = {watched->report, &options, watched->path, watched->names};
+	struct sampled_result result;
+	struct report_input input;
+	bool is_written;
+	fit_rows(&options, rows);
+	int status = begin_report(&now, &result, &input);
+	if (status != 0)
+		return status;
+	look_at_moment(result.reader, moment);
+	status = make_report(now.report, &input, output, options.width ? options.width : width,
+			     &is_written);
+	sampled_result_close(&result);
+	return status;
+}
+
+static int watch_report_of(const struct subject *subject)
+{
+	char *refusal = watch_refuse();
+	if (refusal) {
+		diagnose("%s", refusal);
+		free(refusal);
+		return EXIT_USAGE;
+	}
+	struct report_options options = *subject->options;
+	struct subject watched = {subject->report, &options, subject->path, live_symbols_create()};
+	int status = watch_run(subject->path, show_moment, &watched);
+	fit_rows(&options, screen_rows());
+	if (status == 0)
+		status = show_report(&watched);
+	live_symbols_destroy(watched.names);
+	return status;
+}
+
 static int find_and_show(const struct report_options *options, const char *const *names)
 {
 	const struct report *report = options->report ? find_report(options->report) : &reports[0];
@@ -270,8 +381,9 @@ static int find_and_show(const struct report_options *options, const char *const
 		return options->is_page ? show_diff_page(options) : report_diff_run(options);
 	char *doubt = report_options_doubt(options, names);
 	int status = arguments_find_result(options->result, doubt, &path);
+	const struct subject subject = {.report = report, .options = options, .path = path};
 	if (status == 0)
-		status = show_report(report, options, path);
+		status = options->with_watch ? watch_report_of(&subject) : show_report(&subject);
 	free(doubt);
 	free(path);
 	return status;

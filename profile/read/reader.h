@@ -103,6 +103,13 @@ const char *profile_reader_symtext(const struct profile_reader *reader, struct p
 const struct profile_symbol *profile_reader_symbols(const struct profile_reader *reader,
 						    uint32_t frame, uint32_t *count);
 
+/* Gives a reader without symbols (profile_reader_symbol_count 0) those that others found, of
+ * profile_reader_frame_count frames at most; texts[i] are of symbols[i], NULL: no text. Copies
+ * both. VT_BAD_PARAMETER: a frame is not one of the reader's, or the reader has symbols. */
+TBRW_U32 profile_reader_name_frames(struct profile_reader *reader,
+				    const struct profile_symbol *symbols,
+				    const struct profile_symbol_text *texts, uint32_t count);
+
 struct profile_process_info {
 	uint32_t pid;
 	uint64_t start_tsc; /* 0: before the collection */

@@ -121,11 +121,6 @@ void profile_writer_abandon(struct profile_writer *writer);
  * VT_INCOMPLETE_TB5_ENCOUNTERED. An abandoned (profile_writer_abandon) or failed writer leaves the
  * file unchanged.
  */
-struct profile_symbol_text { /* in the order of struct profile_symbol */
-	const char *name;
-	const char *full; /* NULL: same as name */
-	const char *file; /* NULL: not known */
-};
 TBRW_U32 profile_symbol_writer_begin(const char *path, struct profile_writer **writer);
 /* symbol's texts are filled in from text. */
 TBRW_U32 profile_symbol_writer_add(struct profile_writer *writer,

@@ -144,6 +144,7 @@ ROOMS = {
         'symbols': 'memory text names debuginfo',
         'generated': 'memory text symbols',
         'modules': 'memory text',
+        'symbolization': 'memory text names symbols generated modules',
         'functions': 'memory text names',
         'intervals': 'memory',
         'states': 'memory functions',
@@ -175,9 +176,10 @@ ROOMS = {
         'perf_import': 'terminal import',
         'import_stacks': 'memory text terminal names functions samples collection import',
         'external': 'memory text terminal',
-        'convert': 'memory text terminal cli names symbols generated modules functions samples stacks waits export csv_export formats import import_stacks perf_import external',
+        'convert': 'memory text terminal cli names symbols generated modules symbolization functions samples stacks waits export csv_export formats import import_stacks perf_import external',
+        'watch': 'memory cli',
         'tb5': 'memory text terminal cli',
-        '': 'memory text terminal cli stacks report code diff page formats convert',
+        '': 'memory text terminal cli symbolization stacks report code diff page formats convert watch',
     },
 }
 ROOM_FILES_MAX = 25

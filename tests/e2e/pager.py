@@ -1,31 +1,18 @@
 """tbreport on a terminal: colours, and a pager as git has; a pager that fails, ends early or is none."""
 
-import fcntl
 import os
-import pty
 import select
 import signal
-import struct
 import subprocess
-import termios
 import time
 
 import support as s
 from support import check
 
 
-def own_terminal():
-  fcntl.ioctl(1, termios.TIOCSCTTY, 0)
-
-
 def on_terminal(result, *arguments, environment=None, keys=b'', interrupt=False, lines=24):
   """(exit status, what the terminal shows) of tbreport on a terminal of so many lines."""
-  leader, follower = pty.openpty()
-  fcntl.ioctl(leader, termios.TIOCSWINSZ, struct.pack('HHHH', lines, 100, 0, 0))
-  plain = {key: value for key, value in os.environ.items() if key not in ('PAGER', 'TBREPORT_PAGER', 'LESS', 'COLUMNS')}
-  child = subprocess.Popen([s.tool('tbreport'), *arguments, result], stdin=follower, stdout=follower, stderr=follower,
-                           start_new_session=True, env={**plain, 'TERM': 'xterm', **(environment or {})}, preexec_fn=own_terminal)
-  os.close(follower)
+  child, leader = s.start_on_terminal([s.tool('tbreport'), *arguments, result], lines, environment)
   shown = b''
   if keys:
     while not shown.rstrip(b'\x1b[?1hKm ').endswith(b':') and select.select([leader], [], [], 60)[0]:

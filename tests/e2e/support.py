@@ -9,15 +9,19 @@ import atexit
 import contextlib
 import csv
 import errno
+import fcntl
 import io
 import json
 import math
 import os
+import pty
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 NOBODY = 65534
@@ -206,6 +210,21 @@ def run_tool(name, *arguments, check_status=True, uid=None, timeout=HANGS_S):
   if check_status and done.returncode != 0:
     raise RuntimeError(f'{name} {" ".join(arguments)}: status {done.returncode}: {done.stderr.strip()[-500:]}')
   return done
+
+
+def own_terminal():
+  fcntl.ioctl(1, termios.TIOCSCTTY, 0)
+
+
+def start_on_terminal(arguments, lines=24, environment=None):
+  """(process, descriptor of what it shows and of its keys) of a program on a terminal of its own, with 100 columns, without a user's pagers."""
+  leader, follower = pty.openpty()
+  fcntl.ioctl(leader, termios.TIOCSWINSZ, struct.pack('HHHH', lines, 100, 0, 0))
+  plain = {key: value for key, value in os.environ.items() if key not in ('PAGER', 'TBREPORT_PAGER', 'LESS', 'COLUMNS')}
+  child = subprocess.Popen(arguments, stdin=follower, stdout=follower, stderr=follower, start_new_session=True,
+                           env={**plain, 'TERM': 'xterm', **(environment or {})}, preexec_fn=own_terminal)
+  os.close(follower)
+  return child, leader
 
 
 def report(result, kind, *options):

@@ -1,11 +1,11 @@
 #include "tests/tools/known_result.h"
 
 #include "profile/read/states.h"
-#include "tools/convert/frame_symbols.h"
 #include "tools/formats/export_format.h"
 #include "tools/functions/filter.h"
 #include "tools/generated/code_lives.h"
 #include "tools/stacks/sampled_result.h"
+#include "tools/symbolization/frame_symbols.h"
 #include "tools/waits/wall.h"
 #include <check.h>
 #include <stdio.h>
@@ -71,10 +71,10 @@ char *known_fold(const char *path, bool with_threads)
 void known_finalize(const char *result)
 {
 	struct profile_reader *reader = known_reader(result);
-	struct progress progress = {0};
 	struct frame_symbols symbols;
 	struct code_lives *lives = code_lives_read(reader);
-	frame_symbols_collect(reader, lives, NULL, &progress, &symbols);
+	const struct frame_symbols_source source = {.reader = reader, .lives = lives};
+	frame_symbols_collect(&source, &symbols);
 	code_lives_destroy(lives);
 	ck_assert_uint_eq(frame_symbols_write(result, &symbols), VT_SUCCESS);
 	frame_symbols_finish(&symbols);

@@ -72,9 +72,20 @@ void output_unlink(const struct output *output)
 		unlinkat(output->folder, output->temporary, 0);
 }
 
+static void keep(struct output *output, const char *bytes, size_t size)
+{
+	xalloc_room(&output->kept, &output->kept_capacity, output->kept_size + size, 1);
+	memcpy(output->kept + output->kept_size, bytes, size);
+	output->kept_size += size;
+}
+
 static void write_all(struct output *output, const char *bytes, size_t size)
 {
 	size_t written = 0;
+	if (output->is_kept) {
+		keep(output, bytes, size);
+		return;
+	}
 	while (!output->error && written < size) {
 		ssize_t now = write(output->fd, bytes + written, size - written);
 		if (now > 0)
@@ -139,6 +150,7 @@ static void release_output(struct output *output)
 		close(output->folder);
 	free(output->temporary);
 	free(output->path);
+	free(output->kept);
 	*output = (struct output){.folder = -1};
 }
 
@@ -296,6 +308,22 @@ void output_page(struct output *output)
 		return;
 	output->pager = xalloc_zeroed(1, sizeof(*output->pager));
 	pager_begin(output->pager, command);
+}
+
+void output_keep(struct output *output)
+{
+	fflush(output->stream);
+	output->is_kept = true;
+}
+
+char *output_take(struct output *output, size_t *size)
+{
+	fflush(output->stream);
+	char *taken = output->kept ? output->kept : xalloc_zeroed(1, 1);
+	*size = output->kept_size;
+	output->kept = NULL;
+	output->kept_size = output->kept_capacity = 0;
+	return taken;
 }
 
 /* Returns the errno value of a pager that was not there. */

@@ -11,13 +11,17 @@
 #include <stdio.h>
 
 struct output {
-	FILE *stream;             /* write here; seeks if the output does */
-	int fd;                   /* of the stream */
-	int error;                /* errno value of the first write that failed; 0: none */
-	int folder;               /* directory of a file (O_PATH), whatever is renamed; -1: none */
-	char *path;               /* name in the folder, links followed; NULL: standard output */
-	char *temporary;          /* likewise; NULL: written in place (a device, a pipe) */
-	struct pager *pager;      /* NULL: none */
+	FILE *stream;        /* write here; seeks if the output does */
+	int fd;              /* of the stream */
+	int error;           /* errno value of the first write that failed; 0: none */
+	int folder;          /* directory of a file (O_PATH), whatever is renamed; -1: none */
+	char *path;          /* name in the folder, links followed; NULL: standard output */
+	char *temporary;     /* likewise; NULL: written in place (a device, a pipe) */
+	struct pager *pager; /* NULL: none */
+	bool is_kept;        /* text goes to `kept`, to be taken */
+	char *kept;
+	size_t kept_size;
+	size_t kept_capacity;
 	struct output_exit *exit; /* takes the temporary file away if the program ends before */
 	bool is_terminal;
 	struct terminal_filter filter; /* of a terminal */
@@ -39,6 +43,12 @@ int output_open(struct output *output, const char *path);
  * set: a text of one screen stays and less ends. An empty command or "cat" is no pager. Other
  * outputs stay. The program ignores SIGINT from then on. Ask for output_width before. */
 void output_page(struct output *output);
+
+/* Keeps what is written from now on, as it would be written, with colours. */
+void output_keep(struct output *output);
+
+/* The *size bytes kept since the last call, for the caller to free. */
+char *output_take(struct output *output, size_t *size);
 
 /* Flushes and, for a file, moves the new content into place. Returns 0 or the errno value of the
  * first failed write, or of a pager that could not be started; EPIPE is no failure: the reader has

@@ -1,6 +1,5 @@
 #include "tools/cli/arguments.h"
 #include "tools/convert/command.h"
-#include "tools/convert/frame_symbols.h"
 #include "tools/convert/hold.h"
 #include "tools/convert/import_external.h"
 #include "tools/convert/interrupt.h"
@@ -8,6 +7,7 @@
 #include "tools/generated/code_lives.h"
 #include "tools/generated/split_frames.h"
 #include "tools/memory/xalloc.h"
+#include "tools/symbolization/frame_symbols.h"
 #include "tools/terminal/diagnose.h"
 #include <getopt.h>
 #include <stdbool.h>
@@ -203,6 +203,11 @@ static int open_split(const char *name, const char *path, struct profile_reader 
 	return status;
 }
 
+static void show_progress(uint64_t done, void *user)
+{
+	progress_update(user, done);
+}
+
 /* name: for messages. */
 static int finalize_result(const char *name, const char *path,
 			   const struct finalize_options *options)
@@ -220,7 +225,12 @@ static int finalize_result(const char *name, const char *path,
 					 name);
 	interrupt_watch(&interrupt, last_words);
 	progress_begin(&progress, "Reading symbols", profile_reader_frame_count(reader));
-	frame_symbols_collect(reader, lives, options->debug_dir, &progress, &symbols);
+	frame_symbols_collect(&(struct frame_symbols_source){.reader = reader,
+							     .lives = lives,
+							     .debug_path = options->debug_dir,
+							     .tell = show_progress,
+							     .user = &progress},
+			      &symbols);
 	progress_end(&progress);
 	interrupt_hold(&interrupt);
 	free(last_words);

@@ -30,6 +30,7 @@ enum {
 	OPTION_BUCKETS,
 	OPTION_SOURCE_DIR,
 	OPTION_SYNTAX,
+	OPTION_WATCH,
 	OPTION_VERSION,
 };
 
@@ -56,6 +57,8 @@ static const struct option long_options[] = {
 	{"buckets", required_argument, NULL, OPTION_BUCKETS},
 	{"source-dir", required_argument, NULL, OPTION_SOURCE_DIR},
 	{"syntax", required_argument, NULL, OPTION_SYNTAX},
+	{"watch", no_argument, NULL, OPTION_WATCH},
+	{"result-dir", required_argument, NULL, 'r'},
 	{"output", required_argument, NULL, 'o'},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
@@ -307,6 +310,12 @@ static char *take_option(struct report_options *options, int option, const char 
 	case 'o':
 		options->output = value;
 		return NULL;
+	case 'r':
+		options->result = value;
+		return NULL;
+	case OPTION_WATCH:
+		options->with_watch = true;
+		return NULL;
 	case OPTION_SOURCE_DIR:
 	case OPTION_SYNTAX:
 		return take_code_option(options, option, value);
@@ -426,6 +435,21 @@ static char *check_sort(struct report_options *options)
 	return NULL;
 }
 
+/* Reports that a collection's first seconds fill, and that are read from the top. */
+static char *check_watch(const struct report_options *options)
+{
+	static const char *const with_watch[] = {"hotspots", "top-down", "bottom-up", "callers",
+						 "threads",  "modules",  NULL};
+	if (!options->with_watch)
+		return NULL;
+	if (options->is_page || options->output || options->format->id != TABLE_FORMAT_TEXT)
+		return xalloc_text("--watch: draws text on a terminal; leave out --format and -o");
+	if (!is_one_of(options->report, with_watch))
+		return xalloc_text("--watch: only hotspots, top-down, bottom-up, callers, threads "
+				   "and modules have it; use tbreport hotspots --watch");
+	return NULL;
+}
+
 /* The options of take_states_option, each for some reports. */
 static char *check_states_options(const struct report_options *options)
 {
@@ -497,29 +521,26 @@ static char *take_runs(struct report_options *options, int argc, char **argv, in
 	return NULL;
 }
 
-/* A report and a result, in either order; or one of them, or none. */
-static char *take_arguments(struct report_options *options, int argc, char **argv,
-			    const char *const *reports)
+/* The result, which may be an option's. */
+static char *take_result(struct report_options *options, int argc, char **argv, int report)
 {
-	int report =
-		argc > 0 && !is_report(argv[0], reports) && argc > 1 && is_report(argv[1], reports);
-	if (argc > 0 && is_report(argv[report], reports))
-		options->report = argv[report];
-	char *problem = take_subject(options, &argc, argv, report);
-	if (!problem)
-		problem = take_runs(options, argc, argv, report);
-	if (problem)
-		return problem;
-	if (argc > 2 && !is_diff(options))
-		return xalloc_printf("%s: one argument too many; name one result", argv[2]);
-	if (argc > 1 && !options->report)
-		return unknown_report(argv[0], "no such report", reports);
-	if (is_diff(options))
-		options->result = NULL;
-	else if (argc > 1)
-		options->result = argv[1 - report];
-	else if (argc > 0 && !options->report)
-		options->result = argv[0];
+	int own = options->report ? 1 : 0;
+	if (is_diff(options)) {
+		if (options->result)
+			return xalloc_text("--result-dir: diff compares results that are "
+					   "arguments; use tbreport diff BASE RESULT");
+		return NULL;
+	}
+	if (argc > own + (options->result ? 0 : 1))
+		return xalloc_printf("%s: one argument too many; name one result", argv[argc - 1]);
+	if (argc > own)
+		options->result = argv[own ? 1 - report : 0];
+	return NULL;
+}
+
+/* Options that some reports have. */
+static char *check_options(struct report_options *options)
+{
 	if (options->is_page && options->report && !is_diff(options))
 		return xalloc_printf("--format html: the page has all reports; leave out %s",
 				     options->report);
@@ -531,12 +552,36 @@ static char *take_arguments(struct report_options *options, int argc, char **arg
 				   "tasks");
 	if (options->with_stacks && (!options->report || strcmp(options->report, "waits") != 0))
 		return xalloc_text("--stacks: only the waits report has it; use tbreport waits");
-	problem = check_states_options(options);
+	char *problem = check_states_options(options);
 	if (!problem)
 		problem = check_code_options(options);
 	if (!problem)
 		problem = check_sort(options);
+	if (!problem)
+		problem = check_watch(options);
 	return problem ? problem : check_group(options);
+}
+
+/* A report and a result, in either order; or one of them, or none. */
+static char *take_arguments(struct report_options *options, int argc, char **argv,
+			    const char *const *reports)
+{
+	int report =
+		argc > 0 && !is_report(argv[0], reports) && argc > 1 && is_report(argv[1], reports);
+	if (argc > 0 && is_report(argv[report], reports))
+		options->report = argv[report];
+	char *problem = take_subject(options, &argc, argv, report);
+	if (!problem)
+		problem = take_runs(options, argc, argv, report);
+	if (!problem && argc > 1 && argc <= 2 && !options->report)
+		problem = unknown_report(argv[0], "no such report", reports);
+	if (!problem)
+		problem = take_result(options, argc, argv, report);
+	if (problem)
+		return problem;
+	if (options->with_watch && !options->is_page && !options->report)
+		options->report = "hotspots";
+	return check_options(options);
 }
 
 enum report_options_status report_options_parse(int argc, char **argv, const char *const *reports,
@@ -547,7 +592,7 @@ enum report_options_status report_options_parse(int argc, char **argv, const cha
 	*options =
 		(struct report_options){.format = table_format_find("text"), .with_inlined = true};
 	optind = 0; /* also after an earlier parse */
-	while ((option = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":o:r:h", long_options, NULL)) != -1) {
 		if (option == 'h')
 			return REPORT_OPTIONS_HELP;
 		if (option == OPTION_VERSION)

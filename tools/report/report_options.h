@@ -39,7 +39,7 @@ struct report_sort {
 struct report_options {
 	const char *report;    /* name, NULL: none given */
 	struct filter subject; /* one condition: the FUNCTION of a report about one; else none */
-	const char *result;    /* NULL: none given */
+	const char *result;    /* as an argument, or by --result-dir; NULL: none given */
 	/* Of the report diff: the results compared, the bases first; else none. The array is the
 	 * options'. */
 	const char **runs;
@@ -53,6 +53,7 @@ struct report_options {
 	bool is_page; /* --format html: a page of all reports; format is then text */
 	enum call_path_mode mode;
 	enum report_group group;
+	bool with_watch; /* the report again and again; of text, on standard output */
 	bool is_grouped; /* --group-by was given */
 	bool with_inlined;
 	bool with_stacks; /* of waits */

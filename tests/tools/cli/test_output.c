@@ -73,6 +73,34 @@ START_TEST(test_terminal)
 }
 END_TEST
 
+/* What is kept is as the terminal would show it, and nothing of it goes there. */
+START_TEST(test_kept)
+{
+	int terminal;
+	int master = open_terminal(&terminal);
+	struct output output;
+	ck_assert_int_eq(output_open(&output, ttyname(terminal)), 0);
+	output_keep(&output);
+	for (int i = 0; i < 2; i++) {
+		size_t size;
+		fprintf(output.stream, "%d\033[H\n", i);
+		char *kept = output_take(&output, &size);
+		ck_assert_uint_eq(size, strlen("0\\x1b[H\n"));
+		ck_assert_int_eq(memcmp(kept, i ? "1\\x1b[H\n" : "0\\x1b[H\n", size), 0);
+		free(kept);
+		free(output_take(&output, &size));
+		ck_assert_uint_eq(size, 0);
+	}
+	fputs("dropped\n", output.stream);
+	output_abandon(&output);
+	int waiting;
+	ck_assert_int_eq(ioctl(master, FIONREAD, &waiting), 0);
+	ck_assert_int_eq(waiting, 0);
+	close(terminal);
+	close(master);
+}
+END_TEST
+
 START_TEST(test_file)
 {
 	char directory[32];
@@ -453,6 +481,7 @@ int main(void)
 	TCase *tcase = tcase_create("output");
 
 	tcase_add_test(tcase, test_terminal);
+	tcase_add_test(tcase, test_kept);
 	tcase_add_test(tcase, test_file);
 	tcase_add_test(tcase, test_width);
 	tcase_add_test(tcase, test_own_links);

@@ -79,6 +79,36 @@ START_TEST(test_options)
 END_TEST
 
 /* A table's limit is one of its sorted rows, a tree's one of its heaviest. */
+START_TEST(test_watch)
+{
+	static const char *const bad[] = {
+		"--watch summary",    "--watch --format csv",      "--watch --format html",
+		"--watch -o out.txt", "--watch diff a b",          "--watch quality r001hs",
+		"-r r001hs r002hs",   "hotspots -r r001hs r002hs", "diff -r r001hs r002hs r003hs",
+	};
+	struct report_options options;
+	char *problem;
+	ck_assert_int_eq(parse(&options, &problem, "--watch -r r001hs"), REPORT_OPTIONS_RUN);
+	ck_assert(options.with_watch);
+	ck_assert_str_eq(options.report, "hotspots");
+	ck_assert_str_eq(options.result, "r001hs");
+	ck_assert_int_eq(parse(&options, &problem, "r001hs top-down --watch"), REPORT_OPTIONS_RUN);
+	ck_assert_str_eq(options.report, "top-down");
+	ck_assert_str_eq(options.result, "r001hs");
+	ck_assert_int_eq(parse(&options, &problem, "summary --result-dir r001hs"),
+			 REPORT_OPTIONS_RUN);
+	ck_assert(!options.with_watch);
+	ck_assert_str_eq(options.result, "r001hs");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		ck_assert_msg(parse(&options, &problem, bad[i]) == REPORT_OPTIONS_BAD, "%s",
+			      bad[i]);
+		ck_assert_ptr_nonnull(problem);
+		free(problem);
+		report_options_finish(&options);
+	}
+}
+END_TEST
+
 START_TEST(test_sort)
 {
 	static const struct {
@@ -404,6 +434,7 @@ int main(void)
 	tcase_add_test(cases, test_argument_order);
 	tcase_add_test(cases, test_bad_options);
 	tcase_add_test(cases, test_groups_of_waits);
+	tcase_add_test(cases, test_watch);
 	tcase_add_test(cases, test_sort);
 	tcase_add_test(cases, test_states_options);
 	tcase_add_test(cases, test_bad_states_options);

@@ -1,6 +1,6 @@
 /* Whether a collection was made since the machine started last. */
 #include "tests/support/suite.h"
-#include "tools/convert/boot.h"
+#include "tools/symbolization/boot.h"
 #include <check.h>
 #include <stddef.h>
 

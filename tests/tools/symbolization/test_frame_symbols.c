@@ -2,11 +2,11 @@
 #include "profile/write/writer.h"
 #include "tests/support/suite.h"
 #include "tests/tools/known_result.h"
-#include "tools/convert/frame_symbols.h"
-#include "tools/convert/kept_symbols.h"
 #include "tools/functions/functions.h"
 #include "tools/generated/code_lives.h"
 #include "tools/memory/xalloc.h"
+#include "tools/symbolization/frame_symbols.h"
+#include "tools/symbolization/kept_symbols.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +105,6 @@ static const struct {
 /* Loop: a file without a build-id is the one that was first mapped, or another one. */
 START_TEST(test_finalize_changed_file)
 {
-	struct progress progress = {0};
 	struct frame_symbols symbols;
 	struct stat status;
 	ck_assert_int_eq(stat(SUBJECT_PIE, &status), 0);
@@ -113,7 +112,8 @@ START_TEST(test_finalize_changed_file)
 			    mapped[_i].load_ns, mapped[_i].flags);
 	struct profile_reader *reader = known_reader(path);
 	struct code_lives *lives = code_lives_read(reader);
-	frame_symbols_collect(reader, lives, NULL, &progress, &symbols);
+	const struct frame_symbols_source source = {.reader = reader, .lives = lives};
+	frame_symbols_collect(&source, &symbols);
 	code_lives_destroy(lives);
 	profile_reader_close(reader);
 	ck_assert_uint_eq(symbols.miss_count, mapped[_i].is_taken ? 0 : 1);
@@ -225,10 +225,10 @@ START_TEST(test_finalize_loses_nothing)
 	build_result_write(path, &result);
 	char *before = known_fold(path, false);
 	struct profile_reader *reader = known_reader(path);
-	struct progress progress = {0};
 	struct frame_symbols symbols;
 	struct code_lives *lives = code_lives_read(reader);
-	frame_symbols_collect(reader, lives, NULL, &progress, &symbols);
+	const struct frame_symbols_source source = {.reader = reader, .lives = lives};
+	frame_symbols_collect(&source, &symbols);
 	code_lives_destroy(lives);
 	ck_assert_uint_eq(symbols.miss_count, 1);
 	ck_assert_uint_eq(symbols.kept_count, 2);
@@ -300,10 +300,10 @@ START_TEST(test_finalize_missing_files)
 	struct build_result result = {.samples = gone, .count = 1, .app_path = "/nonexistent/app"};
 	build_result_write(path, &result);
 	struct profile_reader *reader = known_reader(path);
-	struct progress progress = {0};
 	struct frame_symbols symbols;
 	struct code_lives *lives = code_lives_read(reader);
-	frame_symbols_collect(reader, lives, NULL, &progress, &symbols);
+	const struct frame_symbols_source source = {.reader = reader, .lives = lives};
+	frame_symbols_collect(&source, &symbols);
 	code_lives_destroy(lives);
 	ck_assert_uint_ge(symbols.miss_count, 1);
 	ck_assert_str_eq(symbols.misses[0].path, "/opt/app/lib.so");

@@ -1,4 +1,4 @@
-#include "tools/convert/kept_symbols.h"
+#include "tools/symbolization/kept_symbols.h"
 
 #include <stddef.h>
 
@@ -54,8 +54,10 @@ static const char *text_of(const struct profile_reader *reader, struct profile_t
 	return text.length > 0 ? profile_reader_symtext(reader, text) : NULL;
 }
 
-TBRW_U32 kept_symbols_write(const struct profile_reader *reader, uint32_t frame,
-			    struct profile_writer *writer)
+TBRW_U32 kept_symbols_give(const struct profile_reader *reader, uint32_t frame,
+			   TBRW_U32 (*callback)(const struct profile_symbol *symbol,
+						const struct profile_symbol_text *text, void *user),
+			   void *user)
 {
 	uint32_t count = 0;
 	const struct profile_symbol *symbols = profile_reader_symbols(reader, frame, &count);
@@ -64,7 +66,7 @@ TBRW_U32 kept_symbols_write(const struct profile_reader *reader, uint32_t frame,
 		const struct profile_symbol_text texts = {text_of(reader, symbols[i].name),
 							  text_of(reader, symbols[i].full),
 							  text_of(reader, symbols[i].file)};
-		code = profile_symbol_writer_add(writer, &symbols[i], &texts);
+		code = callback(&symbols[i], &texts, user);
 	}
 	return code;
 }

@@ -2,9 +2,9 @@
 #include "profile/read/reader.h"
 #include "profile/write/writer.h"
 #include "tests/support/suite.h"
-#include "tools/convert/frame_symbols.h"
 #include "tools/functions/functions.h"
 #include "tools/generated/code_lives.h"
+#include "tools/symbolization/frame_symbols.h"
 #include <check.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -36,7 +36,6 @@ START_TEST(test_cold_part_counts_as_its_function)
 {
 	char path[] = "/tmp/test-names-XXXXXX";
 	struct profile_reader *reader;
-	struct progress progress = {0};
 	struct frame_symbols symbols;
 	uint32_t count;
 	ck_assert_int_ge(close(mkstemp(path)), 0);
@@ -44,7 +43,8 @@ START_TEST(test_cold_part_counts_as_its_function)
 	write_result(path);
 	ck_assert_uint_eq(profile_reader_open(path, &reader), VT_SUCCESS);
 	struct code_lives *lives = code_lives_read(reader);
-	frame_symbols_collect(reader, lives, NULL, &progress, &symbols);
+	const struct frame_symbols_source source = {.reader = reader, .lives = lives};
+	frame_symbols_collect(&source, &symbols);
 	code_lives_destroy(lives);
 	ck_assert_uint_eq(frame_symbols_write(path, &symbols), VT_SUCCESS);
 	frame_symbols_finish(&symbols);

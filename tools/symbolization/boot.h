@@ -1,6 +1,6 @@
 /* Tells one start of the machine from another. Pure function. */
-#ifndef TOOLS_CONVERT_BOOT_H
-#define TOOLS_CONVERT_BOOT_H
+#ifndef TOOLS_SYMBOLIZATION_BOOT_H
+#define TOOLS_SYMBOLIZATION_BOOT_H
 
 #include "profile/profile.h"
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "tools/convert/boot.h"
+#include "tools/symbolization/boot.h"
 
 #define CLOCK_SET_NS UINT64_C(5000000000)
 #define DRIFT_PART   1000u

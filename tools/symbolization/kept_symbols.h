@@ -2,11 +2,10 @@
  * Symbols of an earlier finalization, better than those found now: the program was built anew
  * meanwhile, or its debug file is gone.
  */
-#ifndef TOOLS_CONVERT_KEPT_SYMBOLS_H
-#define TOOLS_CONVERT_KEPT_SYMBOLS_H
+#ifndef TOOLS_SYMBOLIZATION_KEPT_SYMBOLS_H
+#define TOOLS_SYMBOLIZATION_KEPT_SYMBOLS_H
 
 #include "profile/read/reader.h"
-#include "profile/write/writer.h"
 #include "tools/symbols/address.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,8 +15,10 @@
 bool kept_symbols_are_better(const struct profile_reader *reader,
 			     const struct symbol_address *address);
 
-/* Writes the reader's symbols of the frame. Returns a TBRW code. */
-TBRW_U32 kept_symbols_write(const struct profile_reader *reader, uint32_t frame,
-			    struct profile_writer *writer);
+/* Gives the reader's symbols of the frame, as frame_symbols_each. */
+TBRW_U32 kept_symbols_give(const struct profile_reader *reader, uint32_t frame,
+			   TBRW_U32 (*callback)(const struct profile_symbol *symbol,
+						const struct profile_symbol_text *text, void *user),
+			   void *user);
 
 #endif

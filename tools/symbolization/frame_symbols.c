@@ -1,16 +1,14 @@
-#include "tools/convert/frame_symbols.h"
+#include "tools/symbolization/frame_symbols.h"
 
 #include "containers/compare.h"
-#include "profile/write/writer.h"
-#include "tools/convert/boot.h"
-#include "tools/convert/kept_symbols.h"
 #include "tools/generated/code_lives.h"
 #include "tools/memory/xalloc.h"
 #include "tools/modules/image_identity.h"
 #include "tools/names/cold_name.h"
 #include "tools/names/demangle.h"
+#include "tools/symbolization/boot.h"
+#include "tools/symbolization/kept_symbols.h"
 #include "tools/text/path.h"
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,11 +53,9 @@ static bool is_same_boot(const struct profile_reader *reader)
 	return boot_is_same(profile_reader_clock(reader, 0), nanoseconds(&raw), nanoseconds(&real));
 }
 
-/* Parts of a result to find its symbols by. */
-struct symbol_source {
-	const struct profile_reader *reader;
-	struct code_lives *lives;
-	const char *debug_path;
+/* What the images are found by. */
+struct search {
+	const struct frame_symbols_source *source;
 	int64_t *dates; /* of all images */
 };
 
@@ -97,11 +93,11 @@ static bool tell_of_dumps(const struct code_lives *lives, uint32_t image,
 }
 
 /* A dump knows when names were true, a map does not. */
-static void resolve_by_makers(const struct symbol_source *source, uint32_t index,
+static void resolve_by_makers(const struct search *search, uint32_t index,
 			      struct symbol_address *addresses, size_t count,
 			      struct frame_symbols *symbols)
 {
-	const struct profile_reader *reader = source->reader;
+	const struct profile_reader *reader = search->source->reader;
 	const struct profile_image *image = profile_reader_image(reader, index);
 	const char *path = profile_reader_text(reader, image->path);
 	struct perf_map_process process = {image->owner_uid, start_of(reader, image->pid, path)};
@@ -109,36 +105,38 @@ static void resolve_by_makers(const struct symbol_source *source, uint32_t index
 	if (path[0])
 		status = resolve_generated(path, &process, addresses, count);
 	for (size_t i = 0; i < count; i++)
-		code_lives_resolve(source->lives, &addresses[i]);
-	if (!tell_of_dumps(source->lives, index, symbols) && path[0] && status != PERF_MAP_READ)
+		code_lives_resolve(search->source->lives, &addresses[i]);
+	if (!tell_of_dumps(search->source->lives, index, symbols) && path[0] &&
+	    status != PERF_MAP_READ)
 		add_miss(symbols, path,
 			 (struct frame_symbols_miss){.is_map = true, .map_status = status});
 }
 
-static void resolve_image(const struct symbol_source *source, uint32_t index,
+static void resolve_image(const struct search *search, uint32_t index,
 			  struct symbol_address *addresses, size_t count,
 			  struct frame_symbols *symbols)
 {
-	const struct profile_reader *reader = source->reader;
+	const struct profile_reader *reader = search->source->reader;
 	const struct profile_image *image = profile_reader_image(reader, index);
 	enum symbol_file_status status = SYMBOL_FILE_OPEN;
 	const char *path = profile_reader_text(reader, image->path);
 	struct mapped_file identity;
-	bool is_same = image_identity_make(reader, source->dates, index, &identity);
+	bool is_same = image_identity_make(reader, search->dates, index, &identity);
 	switch (image->kind) {
 	case PROFILE_IMAGE_FILE:
-		status = is_same ? resolve_file(&identity, source->debug_path, addresses, count)
+		status = is_same ? resolve_file(&identity, search->source->debug_path, addresses,
+						count)
 				 : SYMBOL_FILE_REPLACED;
 		if (status != SYMBOL_FILE_OPEN)
 			add_miss(symbols, path, (struct frame_symbols_miss){.status = status});
 		name_by_module(path_base_name(path), addresses, count);
 		break;
 	case PROFILE_IMAGE_VDSO:
-		resolve_file(&identity, source->debug_path, addresses, count);
+		resolve_file(&identity, search->source->debug_path, addresses, count);
 		name_by_module("[vdso]", addresses, count);
 		break;
 	case PROFILE_IMAGE_JIT:
-		resolve_by_makers(source, index, addresses, count, symbols);
+		resolve_by_makers(search, index, addresses, count, symbols);
 		name_by_module("[jit]", addresses, count);
 		break;
 	case PROFILE_IMAGE_KERNEL:
@@ -152,14 +150,14 @@ static void resolve_image(const struct symbol_source *source, uint32_t index,
 }
 
 /* A file that cannot be read is told of for its code. */
-static void resolve_data(const struct symbol_source *source, uint32_t index,
+static void resolve_data(const struct search *search, uint32_t index,
 			 struct symbol_address *addresses, size_t count)
 {
-	const struct profile_reader *reader = source->reader;
+	const struct profile_reader *reader = search->source->reader;
 	struct mapped_file identity;
 	if (profile_reader_image(reader, index)->kind == PROFILE_IMAGE_FILE &&
-	    image_identity_make(reader, source->dates, index, &identity))
-		resolve_file_data(&identity, source->debug_path, addresses, count);
+	    image_identity_make(reader, search->dates, index, &identity))
+		resolve_file_data(&identity, search->source->debug_path, addresses, count);
 }
 
 struct placed {
@@ -179,17 +177,22 @@ static int compare_placed(const void *a, const void *b)
 	return order ? order : compare_numbers(left->rva, right->rva);
 }
 
-/* Addresses of all frames, those of an image's code together and sorted, and those of its data. */
-static struct placed *place_frames(const struct profile_reader *reader, size_t count)
+/* Addresses of the wanted frames, those of an image's code together and sorted, and those of its
+ * data. */
+static struct placed *place_frames(const struct frame_symbols_source *source, size_t *placed_count)
 {
-	struct placed *placed = xalloc_zeroed(count, sizeof(*placed));
-	for (uint32_t i = 0; i < count; i++) {
-		const struct profile_frame *frame = profile_reader_frame(reader, i);
+	uint32_t frames = profile_reader_frame_count(source->reader);
+	struct placed *placed = xalloc_zeroed(frames, sizeof(*placed));
+	size_t count = 0;
+	for (uint32_t i = 0; i < frames; i++) {
+		const struct profile_frame *frame = profile_reader_frame(source->reader, i);
 		bool is_data = frame->flags & PROFILE_FRAME_DATA;
-		placed[i] = (struct placed){frame->image, is_data, i, frame->rva};
+		if (!source->is_known || !source->is_known[i])
+			placed[count++] = (struct placed){frame->image, is_data, i, frame->rva};
 	}
 	if (count > 1)
 		qsort(placed, count, sizeof(*placed), compare_placed);
+	*placed_count = count;
 	return placed;
 }
 
@@ -205,15 +208,30 @@ static int compare_frames(const void *a, const void *b)
 	return compare_numbers(left->frame, right->frame);
 }
 
-void frame_symbols_collect(const struct profile_reader *reader, struct code_lives *lives,
-			   const char *debug_path, struct progress *progress,
+static void resolve_placed(const struct search *search, const struct placed *placed, size_t count,
 			   struct frame_symbols *symbols)
 {
-	size_t count = profile_reader_frame_count(reader);
-	struct placed *placed = place_frames(reader, count);
-	struct symbol_source source = {reader, lives, debug_path, image_identity_dates(reader)};
+	const struct frame_symbols_source *source = search->source;
+	for (size_t first = 0, end; first < count; first = end) {
+		for (end = first; end < count && is_together(&placed[end], &placed[first]); end++)
+			;
+		struct symbol_address *addresses = symbols->addresses + first;
+		if (placed[first].is_data)
+			resolve_data(search, placed[first].image, addresses, end - first);
+		else
+			resolve_image(search, placed[first].image, addresses, end - first, symbols);
+		if (source->tell)
+			source->tell(end, source->user);
+	}
+}
+
+void frame_symbols_collect(const struct frame_symbols_source *source, struct frame_symbols *symbols)
+{
+	size_t count;
+	struct placed *placed = place_frames(source, &count);
+	struct search search = {source, image_identity_dates(source->reader)};
 	*symbols = (struct frame_symbols){
-		.reader = reader,
+		.reader = source->reader,
 		.addresses = xalloc_zeroed(count, sizeof(*symbols->addresses)),
 		.count = count,
 	};
@@ -221,25 +239,14 @@ void frame_symbols_collect(const struct profile_reader *reader, struct code_live
 		symbols->addresses[i].rva = placed[i].rva;
 		symbols->addresses[i].frame = placed[i].frame;
 	}
-	for (size_t first = 0, end; first < count; first = end) {
-		for (end = first; end < count && is_together(&placed[end], &placed[first]); end++)
-			;
-		struct symbol_address *addresses = symbols->addresses + first;
-		if (placed[first].is_data)
-			resolve_data(&source, placed[first].image, addresses, end - first);
-		else
-			resolve_image(&source, placed[first].image, addresses, end - first,
-				      symbols);
-		progress_update(progress, end);
-	}
-	free(source.dates);
+	resolve_placed(&search, placed, count, symbols);
+	free(search.dates);
 	free(placed);
 	if (count > 1)
 		qsort(symbols->addresses, count, sizeof(*symbols->addresses), compare_frames);
-	for (size_t i = 0; i < count; i++) {
-		assert(symbols->addresses[i].frame == i);
-		symbols->kept_count += kept_symbols_are_better(reader, &symbols->addresses[i]);
-	}
+	for (size_t i = 0; i < count; i++)
+		symbols->kept_count +=
+			kept_symbols_are_better(source->reader, &symbols->addresses[i]);
 }
 
 /* The names to show, for the caller to free. *full is NULL if equal to *name. */
@@ -265,8 +272,14 @@ static void spell_names(const struct symbol_entry *entry, char **name, char **fu
 	}
 }
 
-static TBRW_U32 write_entry(struct profile_writer *writer, uint32_t frame, size_t depth,
-			    struct symbol_entry *entry, bool is_inlined)
+/* Where symbols go, with the callback's user. */
+struct sink {
+	frame_symbols_callback *callback;
+	void *user;
+};
+
+static TBRW_U32 give_entry(const struct sink *sink, uint32_t frame, size_t depth,
+			   struct symbol_entry *entry, bool is_inlined)
 {
 	char *name;
 	char *full;
@@ -284,15 +297,14 @@ static TBRW_U32 write_entry(struct profile_writer *writer, uint32_t frame, size_
 	if (entry->is_plt)
 		symbol.flags |= PROFILE_SYMBOL_PLT;
 	spell_names(entry, &name, &full);
-	TBRW_U32 code =
-		profile_symbol_writer_add(writer, &symbol,
-					  &(struct profile_symbol_text){name, full, entry->file});
+	const struct profile_symbol_text text = {name, full, entry->file};
+	TBRW_U32 code = sink->callback(&symbol, &text, sink->user);
 	free(name);
 	free(full);
 	return code;
 }
 
-static TBRW_U32 write_address(struct profile_writer *writer, struct symbol_address *address)
+static TBRW_U32 give_address(const struct sink *sink, struct symbol_address *address)
 {
 	TBRW_U32 code = VT_SUCCESS;
 	size_t depth = 0;
@@ -300,10 +312,30 @@ static TBRW_U32 write_address(struct profile_writer *writer, struct symbol_addre
 	if (!address->function.name && !address->function.is_pseudo)
 		return VT_SUCCESS;
 	for (size_t i = address->inlined_count; i-- > 0 && code == VT_SUCCESS;)
-		code = write_entry(writer, address->frame, depth++, &address->inlined[i], true);
+		code = give_entry(sink, address->frame, depth++, &address->inlined[i], true);
 	if (code == VT_SUCCESS)
-		code = write_entry(writer, address->frame, depth, &address->function, false);
+		code = give_entry(sink, address->frame, depth, &address->function, false);
 	return code;
+}
+
+TBRW_U32 frame_symbols_each(struct frame_symbols *symbols, frame_symbols_callback *callback,
+			    void *user)
+{
+	const struct sink sink = {callback, user};
+	TBRW_U32 code = VT_SUCCESS;
+	for (size_t i = 0; i < symbols->count && code == VT_SUCCESS; i++) {
+		struct symbol_address *address = &symbols->addresses[i];
+		code = kept_symbols_are_better(symbols->reader, address)
+			       ? kept_symbols_give(symbols->reader, address->frame, callback, user)
+			       : give_address(&sink, address);
+	}
+	return code;
+}
+
+static TBRW_U32 write_symbol(const struct profile_symbol *symbol,
+			     const struct profile_symbol_text *text, void *user)
+{
+	return profile_symbol_writer_add(user, symbol, text);
 }
 
 TBRW_U32 frame_symbols_write(const char *path, struct frame_symbols *symbols)
@@ -312,12 +344,7 @@ TBRW_U32 frame_symbols_write(const char *path, struct frame_symbols *symbols)
 	TBRW_U32 code = profile_symbol_writer_begin(path, &writer);
 	if (code != VT_SUCCESS)
 		return code;
-	for (size_t i = 0; i < symbols->count && code == VT_SUCCESS; i++) {
-		struct symbol_address *address = &symbols->addresses[i];
-		code = kept_symbols_are_better(symbols->reader, address)
-			       ? kept_symbols_write(symbols->reader, address->frame, writer)
-			       : write_address(writer, address);
-	}
+	code = frame_symbols_each(symbols, write_symbol, writer);
 	if (code != VT_SUCCESS) {
 		profile_writer_abandon(writer);
 		return code;

@@ -8,7 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECENT_BITS = 12, RECENT_COUNT = 1 << RECENT_BITS };
+/* Of struct collecting.recent: with more nodes, some share a place. */
+#define RECENT_MOST (UINT32_C(1) << 20)
+
+/* A sample on its way to its entry. */
+struct pending {
+	struct tally_entry key; /* of its drawn time */
+	struct profile_stack stack;
+	struct calibration_parts parts;
+};
+
+/* Entries of many stacks are in no near cache: a sample waits for its entry while so many others
+ * are read. A power of 2. */
+#define PENDING_COUNT 16u
 
 struct collecting {
 	const struct profile_reader *reader;
@@ -16,9 +28,13 @@ struct collecting {
 	unsigned by;
 	struct tally *tally;
 	struct index_map map; /* of the tally's entries */
-	/* Indices of entries found last, plus 1, by a hash of thread and node: threads stay with a
-	 * stack for some samples. 0: none. */
-	uint32_t recent[RECENT_COUNT];
+	/* Indices of entries found last, plus 1, by node and thread: of a result with few threads
+	 * each stack has a place, which takes a tenth of an entry's memory, and so stays in the
+	 * caches. 0: none. The number of places is a power of 2. */
+	uint32_t *recent;
+	uint32_t recent_mask;
+	struct pending pending[PENDING_COUNT];
+	uint64_t taken;                      /* samples put there */
 	struct calibration *calibration;     /* of the tally */
 	struct concurrency_moments *moments; /* NULL: not asked for, or no states */
 	TBRW_U32 code;                       /* of these */
@@ -58,11 +74,16 @@ static bool is_entry(const void *item, const void *wanted)
 	return memcmp(item, wanted, KEY_SIZE) == 0;
 }
 
+static uint32_t *recent_of(const struct collecting *collecting, const struct tally_entry *key)
+{
+	uint32_t place = key->node + key->tid * UINT32_C(2654435761);
+	return &collecting->recent[place & collecting->recent_mask];
+}
+
 static struct tally_entry *find_entry(struct collecting *collecting, const struct tally_entry *key)
 {
 	struct tally *tally = collecting->tally;
-	uint32_t hash = (key->node ^ key->tid << 16) * UINT32_C(2654435761) >> (32 - RECENT_BITS);
-	uint32_t *recent = &collecting->recent[hash];
+	uint32_t *recent = recent_of(collecting, key);
 	if (*recent > 0 && is_entry(&tally->entries[*recent - 1], key))
 		return &tally->entries[*recent - 1];
 	uint32_t index = index_map_enter(&collecting->map, &tally->entries, key, sizeof(*key),
@@ -70,6 +91,16 @@ static struct tally_entry *find_entry(struct collecting *collecting, const struc
 	tally->count = index_map_count(&collecting->map);
 	*recent = index + 1;
 	return &tally->entries[index];
+}
+
+static void make_recent(struct collecting *collecting)
+{
+	uint32_t nodes = profile_reader_node_count(collecting->reader);
+	uint32_t count = 64;
+	while (count < nodes && count < RECENT_MOST)
+		count *= 2;
+	collecting->recent = xalloc_zeroed(count, sizeof(*collecting->recent));
+	collecting->recent_mask = count - 1;
 }
 
 static void count_stack(struct tally *tally, const struct profile_stack *stack)
@@ -139,34 +170,39 @@ static uint16_t find_running(struct collecting *collecting, uint64_t tsc)
 	return running < TALLY_RUNNING_UNKNOWN ? (uint16_t)running : TALLY_RUNNING_UNKNOWN;
 }
 
-static struct tally_entry *find_kernel_entry(struct collecting *collecting, struct tally_entry key)
+static bool is_kernel_alone(const struct profile_stack *stack)
 {
+	return stack->kernel_us == PROFILE_KERNEL_ALL;
+}
+
+/* A sample in the kernel without user code to stand for counts as TALLY_KERNEL. */
+static void place_key(const struct collecting *collecting, const struct profile_stack *stack,
+		      struct tally_entry *key)
+{
+	bool is_kernel = is_kernel_alone(stack);
+	key->node = is_kernel ? TALLY_KERNEL : stack->node;
+	key->state = is_kernel ? PROFILE_STACK_NONE : stack->state;
+	key->reason = collecting->by & TALLY_BY_REASON && !is_kernel ? stack->reason : 0;
+}
+
+static void add_kernel_time(struct collecting *collecting, const struct tally_entry *of,
+			    uint64_t kernel_ns)
+{
+	struct tally_entry key = *of;
 	key.node = TALLY_KERNEL;
 	key.state = PROFILE_STACK_NONE;
 	key.reason = 0;
-	return find_entry(collecting, &key);
-}
-
-static void add_kernel_time(struct collecting *collecting, const struct tally_entry *key,
-			    uint64_t kernel_ns)
-{
-	find_kernel_entry(collecting, *key)->sum.cpu_ns += kernel_ns;
+	find_entry(collecting, &key)->sum.cpu_ns += kernel_ns;
 	collecting->tally->kernel_ns += kernel_ns;
 	collecting->tally->cpu_ns += kernel_ns;
 }
 
-/* A sample in the kernel without user code to stand for counts as TALLY_KERNEL. */
-static void add_drawn_time(struct collecting *collecting, struct tally_entry key,
-			   const struct profile_stack *stack, uint64_t cpu_ns)
+static void add_drawn_time(struct collecting *collecting, const struct pending *pending)
 {
 	struct tally *tally = collecting->tally;
-	bool is_kernel = stack->kernel_us == PROFILE_KERNEL_ALL;
-	key.node = stack->node;
-	key.state = stack->state;
-	if (collecting->by & TALLY_BY_REASON)
-		key.reason = stack->reason;
-	struct tally_entry *entry =
-		is_kernel ? find_kernel_entry(collecting, key) : find_entry(collecting, &key);
+	uint64_t cpu_ns = pending->parts.drawn_ns;
+	bool is_kernel = is_kernel_alone(&pending->stack);
+	struct tally_entry *entry = find_entry(collecting, &pending->key);
 	entry->sum.cpu_ns += cpu_ns;
 	entry->sum.samples++;
 	draws_add_sample(&entry->sum.draws, cpu_ns);
@@ -174,7 +210,40 @@ static void add_drawn_time(struct collecting *collecting, struct tally_entry key
 	tally->cpu_ns += cpu_ns;
 	tally->kernel_ns += is_kernel ? cpu_ns : 0;
 	if (!is_kernel)
-		count_guess(entry, stack);
+		count_guess(entry, &pending->stack);
+}
+
+static void add_pending(struct collecting *collecting, const struct pending *pending)
+{
+	count_stack(collecting->tally, &pending->stack);
+	add_drawn_time(collecting, pending);
+	if (pending->parts.kernel_ns > 0)
+		add_kernel_time(collecting, &pending->key, pending->parts.kernel_ns);
+}
+
+/* The pending sample's entry is fetched here: of a function that does nothing else, compilers leave
+ * the calls out. */
+static void put_pending(struct collecting *collecting, const struct pending *added)
+{
+	struct pending *pending = &collecting->pending[collecting->taken % PENDING_COUNT];
+	if (collecting->taken++ >= PENDING_COUNT)
+		add_pending(collecting, pending);
+	*pending = *added;
+	uint32_t recent = *recent_of(collecting, &added->key);
+	if (recent == 0)
+		return;
+	const struct tally_entry *entry = &collecting->tally->entries[recent - 1];
+	__builtin_prefetch(entry, 1);
+	__builtin_prefetch(&entry->guesses, 1); /* it may begin another line */
+}
+
+static void add_left(struct collecting *collecting)
+{
+	uint64_t end = collecting->taken;
+	uint64_t first = end > PENDING_COUNT ? end - PENDING_COUNT : 0;
+	for (uint64_t i = first; i < end; i++)
+		add_pending(collecting, &collecting->pending[i % PENDING_COUNT]);
+	collecting->taken = 0;
 }
 
 /* Each sample takes its part of the calibrated time, whether it counts or not. */
@@ -208,10 +277,8 @@ static bool take_sample(const struct profile_sample_info *sample, void *user)
 	if (!is_in_time(collecting, sample))
 		return true;
 	key.running = find_running(collecting, sample->tsc);
-	count_stack(collecting->tally, &sample->stack);
-	add_drawn_time(collecting, key, &sample->stack, parts.drawn_ns);
-	if (parts.kernel_ns > 0)
-		add_kernel_time(collecting, &key, parts.kernel_ns);
+	place_key(collecting, &sample->stack, &key);
+	put_pending(collecting, &(struct pending){key, sample->stack, parts});
 	return collecting->code == VT_SUCCESS;
 }
 
@@ -266,6 +333,7 @@ static TBRW_U32 take_samples(struct collecting *collecting, struct profile_reade
 	    !profile_reader_counted_event(reader))
 		collecting->moments = concurrency_moments_create(reader);
 	TBRW_U32 code = profile_reader_each_sample(reader, take_sample, collecting);
+	add_left(collecting);
 	concurrency_moments_destroy(collecting->moments);
 	return code == VT_SUCCESS ? collecting->code : code;
 }
@@ -279,6 +347,7 @@ TBRW_U32 tally_collect(struct profile_reader *reader, const struct filter *filte
 					.tally = tally,
 					.code = VT_SUCCESS};
 	uint32_t threads = profile_reader_thread_count(reader);
+	make_recent(&collecting);
 	memset(tally, 0, sizeof(*tally));
 	tally->calibration = collecting.calibration = xalloc_zeroed(1, sizeof(*tally->calibration));
 	TBRW_U32 code = calibration_init(tally->calibration, reader, choose_pools(filter, by));
@@ -291,6 +360,7 @@ TBRW_U32 tally_collect(struct profile_reader *reader, const struct filter *filte
 	for (uint32_t i = 0; code == VT_SUCCESS && i < threads; i++)
 		take_rest(&collecting, i);
 	index_map_finish(&collecting.map);
+	free(collecting.recent);
 	if (code != VT_SUCCESS)
 		tally_finish(tally);
 	return code;

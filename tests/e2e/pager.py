@@ -62,6 +62,24 @@ def check_less(result):
   check(status == 0, 'Ctrl-C is for less', f'{status} {shown[-200:]}')
 
 
+def check_interrupted(_):
+  """Ctrl-C while the report is still written: the pipe is full, the pager reads nothing of it, and goes on."""
+  large = s.scratch('large.tb5')
+  mark = s.scratch('left')
+  subprocess.run([os.path.join(s.Run.build, 'tests/profile/bench_large_result'), large, '3000'], check=True, timeout=s.HANGS_S)
+  text = s.run_tool('tbreport', 'top-down', large).stdout
+  check(len(text) > 200000, 'the report is larger than a pipe', f'{len(text)} bytes')
+  child, leader = s.start_on_terminal([s.tool('tbreport'), 'top-down', large], environment={'PAGER': f"trap '' INT; echo begun; sleep 2; touch {mark}"})
+  shown = b''
+  while b'begun' not in shown:
+    shown += os.read(leader, 65536)
+  check(s.wait_for(lambda: s.is_blocked_in_write(child.pid), s.HANGS_S), 'the pipe is full')
+  os.write(leader, b'\x03')
+  status = child.wait(timeout=s.HANGS_S)
+  check(status == -signal.SIGINT and os.path.exists(mark), 'Ctrl-C ends the report, once the pager has ended', f'{status} {shown!r}')
+  os.close(leader)
+
+
 def check_plain(result):
   """Files and pipes have no pager."""
   done = subprocess.run([s.tool('tbreport'), 'hotspots', result], capture_output=True, text=True, timeout=60, check=False,
@@ -94,7 +112,7 @@ def main():
   s.start()
   signal.signal(signal.SIGHUP, signal.SIG_IGN)
   got = s.collect_well([s.target('demo'), '1'])
-  for check_one in (check_pagers, check_less, check_plain, check_colours):
+  for check_one in (check_pagers, check_less, check_interrupted, check_plain, check_colours):
     with s.section(check_one.__name__):
       check_one(got.result)
   s.finish()

@@ -227,6 +227,12 @@ def start_on_terminal(arguments, lines=24, environment=None):
   return child, leader
 
 
+def is_blocked_in_write(pid):
+  """Whether a process sleeps in write(2), as to a full pipe."""
+  with open(f'/proc/{pid}/wchan', encoding='ascii') as file:
+    return 'pipe_write' in file.read()
+
+
 def report(result, kind, *options):
   """Rows of a report as dictionaries by column name."""
   text = run_tool('tbreport', kind, result, '--format', 'csv', *options).stdout

@@ -41,7 +41,7 @@ int output_open(struct output *output, const char *path);
 /* Has standard output on a terminal go through a pager from now on, as git does: TBREPORT_PAGER,
  * else PAGER, run by the shell, else less, where it is installed; with LESS=FRX and LV=-c, unless
  * set: a text of one screen stays and less ends. An empty command or "cat" is no pager. Other
- * outputs stay. The program ignores SIGINT from then on. Ask for output_width before. */
+ * outputs stay. SIGINT is pager_begin's from then on. Ask for output_width before. */
 void output_page(struct output *output);
 
 /* Keeps what is written from now on, as it would be written, with colours. */

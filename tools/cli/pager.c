@@ -77,6 +77,26 @@ static void redirect(struct pager *pager, int pipe)
 	dup2(pipe, STDOUT_FILENO);
 }
 
+/* Ctrl-C while the report is made ends it, as git ends: the pager shows what there is, and its user
+ * leaves it. The pager is the only child. SA_RESETHAND: the signal ends the program then. */
+static void end_by(int number)
+{
+	close(STDOUT_FILENO);
+	close(STDERR_FILENO);
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+	raise(number);
+}
+
+static void watch_interrupt(void)
+{
+	struct sigaction before;
+	struct sigaction action = {.sa_handler = end_by, .sa_flags = (int)SA_RESETHAND};
+	sigemptyset(&action.sa_mask);
+	if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(SIGINT, &action, NULL);
+}
+
 void pager_begin(struct pager *pager, const char *command)
 {
 	int ends[2];
@@ -89,7 +109,7 @@ void pager_begin(struct pager *pager, const char *command)
 	close(ends[0]);
 	if (pager->pid > 0) {
 		redirect(pager, ends[1]);
-		signal(SIGINT, SIG_IGN); /* it is the pager's */
+		watch_interrupt();
 	}
 	close(ends[1]);
 }
@@ -99,6 +119,7 @@ int pager_end(struct pager *pager)
 	int status = 0;
 	if (pager->pid <= 0)
 		return 0;
+	signal(SIGINT, SIG_IGN); /* the text is whole: it is the pager's */
 	/* The pipe's last writers: the text ends. */
 	close(STDOUT_FILENO);
 	if (pager->message >= 0) {

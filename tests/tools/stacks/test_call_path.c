@@ -128,6 +128,63 @@ START_TEST(test_chain_frames)
 }
 END_TEST
 
+#define LINES_MAX 8u
+
+struct lines_case {
+	const char *stack;
+	enum profile_stack_state state;
+	enum call_path_mode mode;
+	bool has_inlines;
+	uint32_t lines[LINES_MAX]; /* of as many functions as the path has */
+	size_t count;
+};
+
+/* Of a result's frames, the n-th is at line 10 n; calls of what is inlined there stand behind. */
+static const struct lines_case lines_cases[] = {
+	{"app:main app:outer>inner", PROFILE_STACK_COMPLETE, CALL_PATH_ALL, true, {10, 21, 20}, 3},
+	/* The code of an inlined function counts where it was inlined. */
+	{"app:main app:outer>inner", PROFILE_STACK_COMPLETE, CALL_PATH_ALL, false, {10, 21}, 2},
+	/* One frame twice in a row: each time it begins with its outermost function. */
+	{"app:a>b app:a>b", PROFILE_STACK_COMPLETE, CALL_PATH_ALL, true, {11, 10, 11, 10}, 4},
+	{"app:a app:a", PROFILE_STACK_COMPLETE, CALL_PATH_ALL, true, {10, 10}, 2},
+	/* Marks have no line, and functions keep theirs beside one that is left out. */
+	{"app:main app:work", PROFILE_STACK_SKIPPED, CALL_PATH_ALL, true, {0, 10, 20}, 3},
+	{"app:a~ app:b>c", PROFILE_STACK_GUESSED, CALL_PATH_ALL, true, {10, 0, 21, 20}, 4},
+	{"app:main libc:qsort libc:merge app:compare",
+	 PROFILE_STACK_COMPLETE,
+	 CALL_PATH_USER_PLUS_ONE,
+	 true,
+	 {10, 20, 40},
+	 3},
+	{"", PROFILE_STACK_COMPLETE, CALL_PATH_ALL, true, {0}, 1},
+};
+
+START_TEST(test_lines)
+{
+	const struct lines_case *of = &lines_cases[_i];
+	struct build_sample sample = {.stack = of->stack, .state = of->state, .cpu_ms = 10};
+	struct build_result built = {.samples = &sample, .count = 1, .is_finalized = true};
+	struct opened opened;
+	struct call_path call_path = {0};
+	opened_begin(&opened, &built, of->has_inlines, 0);
+	const struct sampled_result *result = &opened.result;
+	call_path_of_stack(&call_path, result->reader, result->functions,
+			   result->tally.entries[0].node, of->state, of->mode);
+	call_path_find_lines(&call_path, result->functions);
+	ck_assert_uint_eq(call_path.count, of->count);
+	for (size_t i = 0; i < of->count; i++)
+		ck_assert_msg(call_path.lines[i] == of->lines[i], "%s: %zu. at line %u, not %u",
+			      of->stack, i, call_path.lines[i], of->lines[i]);
+	/* What a thread waited for has no line. */
+	call_path_add_label(&call_path, FUNCTION_KERNEL, false);
+	call_path_find_lines(&call_path, result->functions);
+	ck_assert_uint_eq(call_path.lines[of->count], 0);
+	ck_assert_uint_eq(call_path.lines[0], of->lines[0]);
+	call_path_finish(&call_path);
+	opened_end(&opened);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("chain");
@@ -139,6 +196,8 @@ int main(void)
 	tcase_add_test(cases, test_chain_inlines);
 	tcase_add_test(cases, test_chain_modes);
 	tcase_add_test(cases, test_chain_frames);
+	tcase_add_loop_test(cases, test_lines, 0,
+			    (int)(sizeof(lines_cases) / sizeof(lines_cases[0])));
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
 }

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct build_sample samples[] = {{"app:main", 1, 10, 0, 0, 0, 0, 0, 0, 0}};
+static const struct build_sample samples[] = {{.stack = "app:main", .count = 1, .cpu_ms = 10}};
 static const struct build_result result = {.samples = samples, .count = 1};
 
 static char own[64];

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const struct build_sample samples[] = {{"app:main app:work", 3, 10, 0, 0, 0, 0, 0, 0, 0}};
+static const struct build_sample samples[] = {{.stack = "app:main app:work", .count = 3, .cpu_ms = 10}};
 static const struct build_result result = {.samples = samples, .count = 1};
 
 static void set_up(void)

@@ -5,7 +5,7 @@
 #include "tests/tools/build_result.h"
 #include <check.h>
 
-static const struct build_sample samples[] = {{"app:main", 1, 10, 0, 0, 0, 0, 0, 0, 0}};
+static const struct build_sample samples[] = {{.stack = "app:main", .count = 1, .cpu_ms = 10}};
 static const struct build_result result = {.samples = samples, .count = 1};
 
 void intervals_set_up(void)

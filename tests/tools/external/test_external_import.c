@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const struct build_sample samples[] = {{.stack = "app:main app:work", .count = 3, .cpu_ms = 10}};
+static const struct build_sample samples[] = {
+	{.stack = "app:main app:work", .count = 3, .cpu_ms = 10}};
 static const struct build_result result = {.samples = samples, .count = 1};
 
 static void set_up(void)

@@ -189,7 +189,8 @@ def many():
   count = sum(int(row['Wait Count']) for row in rows) - short
   s.check(count >= 0.99 * (count + short), 'many: waits with a record', f'{count} of {count + short}, {lost(got.result)} lost')
   unseen = sum(float(row['Wait Time']) for row in rows if row['Sync Object'].startswith('[Short'))
-  s.check(lost(got.result) > 0 or unseen <= short * 1e-5, 'many: the others are short, or lost', f'{short} take {unseen:.6f} s, {lost(got.result)} lost')
+  # Switches and waits are two programs' readings of the clock.
+  s.check(lost(got.result) > 0 or unseen <= short * 1e-5 + count * 1e-7, 'many: the others are short, or lost', f'{short} take {unseen:.6f} s, {lost(got.result)} lost')
   named = sum(int(row['Wait Count']) for row in rows if row['Sync Object'] == 'Condition Variable queue_filled')
   s.check(named >= 0.99 * told['threads'], 'many: the object of all', f'{named} of {told["threads"]}')
   blocked = sum(float(row['Wait Time']) for row in s.report(got.result, 'threads'))

@@ -132,6 +132,14 @@ void analyzer_put_unended(struct analyzer *analyzer, const struct waits_unended 
 		waits_put_unended(analyzer->waits, unended, &state, end_ns);
 }
 
+void analyzer_lose_rest(struct analyzer *analyzer)
+{
+	if (analyzer->states)
+		states_lose_rest(analyzer->states);
+	if (analyzer->waits)
+		waits_lose_rest(analyzer->waits);
+}
+
 static void end_waits(struct analyzer *analyzer, uint64_t end_ns)
 {
 	size_t position = 0;

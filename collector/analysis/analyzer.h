@@ -38,6 +38,9 @@ struct waits_unended;
 void analyzer_put_unended(struct analyzer *analyzer, const struct waits_unended *unended,
 			  uint64_t end_ns);
 
+/* After the last record: of states and waits, others were lost that no record told of. */
+void analyzer_lose_rest(struct analyzer *analyzer);
+
 /* Ends the tracker (tracker_finish), and writes what is known at the end, end_ns. Comes once, after
  * the last record. */
 void analyzer_finish(struct analyzer *analyzer, uint64_t end_ns);

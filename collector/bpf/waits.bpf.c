@@ -140,6 +140,7 @@ static _Bool is_crowded(__u32 eighths)
 	outputs_address = (__u64)&outputs;
 	__u64 entries = outputs_address + bpf_core_field_offset(struct bpf_array, ptrs);
 	__u64 place = entries + bpf_get_smp_processor_id() * sizeof(entry);
+	outputs_address = 0; /* whoever has the map reads it */
 	if (bpf_probe_read_kernel(&entry, sizeof(entry), (const void *)place) != 0 || !entry ||
 	    bpf_core_read(&event, sizeof(event), &entry->event) != 0 || !event)
 		return 0;
@@ -252,16 +253,21 @@ static void take_in(struct thread_waits *thread, __u64 now)
 }
 
 /* The thread came back unseen: nested in another run of the program, or where the kernel traces
- * nothing. Its wait ended with the wake, and the rest counts as ready; without a wake nobody knows
- * when it ended. */
+ * nothing. Its wait ended with the wake; when it got a CPU nobody knows, so none of the time behind
+ * is the wait's. Without a wake the wait's end is not known: it is lost. */
 static void come_back(void *context, __u32 program, struct thread_waits *thread, __u64 now)
 {
 	struct wait *wait = thread->state == THREAD_IN_FAULT ? &thread->fault : &thread->call;
 	_Bool was_stopped = thread->state == THREAD_STOPPED;
-	take_in(thread, now);
+	__u64 woken = thread->wake_ns;
+	_Bool is_woken = woken + WAKE_EARLY_NS >= thread->out_ns && woken <= now;
+	take_in(thread, !is_woken ? now : woken > thread->out_ns ? woken : thread->out_ns);
 	if (was_stopped)
 		return;
-	send_away(context, program, thread, wait, wait->wake_ns != 0 ? 0 : WAIT_HEAD_UNENDED);
+	if (is_woken)
+		send_away(context, program, thread, wait, 0);
+	else if (has_reached(wait))
+		__sync_fetch_and_add(&lost, 1);
 	wait->blocks = 0;
 }
 

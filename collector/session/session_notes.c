@@ -274,7 +274,7 @@ void session_settle(struct session *session)
 		emit_note(session->emit, PROFILE_NOTE_RECORDS_LOST, session->end_ns,
 			  .value = lost - counts.lost);
 	if (lost > counts.lost && session->sampler.config.switches)
-		states_lose_rest(analyzer_states(session->analyzer));
+		analyzer_lose_rest(session->analyzer);
 }
 
 void session_note_end(struct session *session)

@@ -190,7 +190,7 @@ static void put_unseen(struct waits *waits, uint32_t pid, uint32_t tid, uint64_t
 	struct looked_waits *looked = &waits->looked;
 	if (end_ns - since_ns < waits->config.threshold_ns || find_hidden(looked, pid))
 		return;
-	if (since_ns <= looked->lost_ns || !tracker_process(waits->tracker, pid)) {
+	if (since_ns <= looked->lost_ns || !tracker_find_process(waits->tracker, pid)) {
 		looked->unseen++;
 		return;
 	}
@@ -302,7 +302,8 @@ static void end_block(struct waits *waits, const struct record *record,
 	}
 	if (thread)
 		write_wait(waits, thread);
-	put_unseen(waits, record->pid, record->tid, state->since_ns, record->time_ns, 0);
+	if (state->state == PROFILE_STATE_BLOCKED)
+		put_unseen(waits, record->pid, record->tid, state->since_ns, record->time_ns, 0);
 }
 
 void looked_waits_switch(struct waits *waits, const struct record *record,
@@ -353,7 +354,8 @@ void looked_waits_leave(struct waits *waits, uint32_t pid, uint32_t tid,
 			const struct waits_state *state, uint64_t end_ns)
 {
 	const struct looked_thread *thread = find_thread(&waits->looked, tid);
-	if (is_blocked(state) && state->since_ns < end_ns && !(thread && thread->is_open))
+	if (state->state == PROFILE_STATE_BLOCKED && state->since_ns < end_ns &&
+	    !(thread && thread->is_open))
 		put_unseen(waits, pid, tid, state->since_ns, end_ns, PROFILE_WAIT_UNENDED);
 }
 

@@ -166,6 +166,12 @@ uint64_t waits_stale_looks(const struct waits *waits)
 	return waits->looked.stale;
 }
 
+void waits_lose_rest(struct waits *waits)
+{
+	looked_waits_lose(&waits->looked, waits->now_ns);
+	waits->sync_threads.lost_ns = waits->now_ns;
+}
+
 void waits_leave(struct waits *waits, uint32_t pid, uint32_t tid, const struct waits_state *state,
 		 uint64_t end_ns)
 {

@@ -75,6 +75,10 @@ struct waits_unended {
 void waits_put_unended(struct waits *waits, const struct waits_unended *unended,
 		       const struct waits_state *state, uint64_t end_ns);
 
+/* After the last record, where others were lost that no record told of: what ended since, nobody
+ * knows. Before waits_leave and waits_end. */
+void waits_lose_rest(struct waits *waits);
+
 /* For each thread that lives at end_ns, with its state then: writes a wait that goes on, and that
  * the observer did not see. Before waits_end. */
 void waits_leave(struct waits *waits, uint32_t pid, uint32_t tid, const struct waits_state *state,

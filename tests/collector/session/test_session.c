@@ -137,9 +137,9 @@ struct states *analyzer_states(const struct analyzer *analyzer)
 	return NULL;
 }
 
-void states_lose_rest(struct states *states)
+void analyzer_lose_rest(struct analyzer *analyzer)
 {
-	(void)states;
+	(void)analyzer;
 	ck_abort();
 }
 

@@ -414,6 +414,26 @@ START_TEST(lost)
 }
 END_TEST
 
+/* Records behind the last one were lost: the wait is known up to there. */
+START_TEST(lost_at_the_end)
+{
+	block(TID, 10 * MS);
+	look(TID, 13 * MS, 10 * MS, SYS_futex, 0x600010);
+	block(OTHER, 20 * MS);
+	waits_lose_rest(waits);
+	const struct waits_state state = {PROFILE_STATE_BLOCKED, 20 * MS};
+	waits_leave(waits, PID, OTHER, &state, 60 * MS);
+	finish(60 * MS);
+	expect_waits(1);
+	fake_emit_assert(emit,
+			 "wait 5000001 start 10000000 wait 10000000 ready 0 object 1 syscall 202 "
+			 "blocks 1 flags 8 source 1",
+			 1);
+	/* What is left of the one, and the other. */
+	fake_emit_assert(emit, "note 55 at 60000000 value 2 0/1", 1);
+}
+END_TEST
+
 START_TEST(lost_ticks)
 {
 	block(TID, 10 * MS);
@@ -505,6 +525,7 @@ int main(void)
 	tcase_add_test(tcase, hidden);
 	tcase_add_test(tcase, hidden_no_longer);
 	tcase_add_test(tcase, lost);
+	tcase_add_test(tcase, lost_at_the_end);
 	tcase_add_test(tcase, lost_ticks);
 	tcase_add_test(tcase, no_end);
 	tcase_add_test(tcase, written_soon);

@@ -1,5 +1,6 @@
 """tbreport --watch on a terminal: names and times of a collection that goes on, its end, Ctrl-C, and no terminal."""
 
+import contextlib
 import os
 import re
 import select
@@ -137,6 +138,8 @@ def main():
       check_end(watch, collection, target, result)
   finally:
     if collection.poll() is None:
+      with contextlib.suppress(ProcessLookupError):
+        os.kill(target, signal.SIGKILL)
       collection.kill()
   with s.section('others'):
     check_refusals(result)

@@ -107,11 +107,11 @@ void pager_begin(struct pager *pager, const char *command)
 	setenv("LV", "-c", 0);
 	pager->pid = spawn(command, ends[0]);
 	close(ends[0]);
-	if (pager->pid > 0) {
+	if (pager->pid > 0)
 		redirect(pager, ends[1]);
+	close(ends[1]); /* before an interrupt: only what it closes may keep the pipe open */
+	if (pager->pid > 0)
 		watch_interrupt();
-	}
-	close(ends[1]);
 }
 
 int pager_end(struct pager *pager)

@@ -65,8 +65,8 @@ static struct hot_function *find_hot(const struct place_costs *costs, size_t *co
 	}
 	if (*count > 1)
 		qsort(hot, *count, sizeof(*hot), compare_hot);
-	if (*count > HOT_SOURCE_FUNCTIONS)
-		*count = HOT_SOURCE_FUNCTIONS;
+	if (*count > HOT_SOURCE_TRIED)
+		*count = HOT_SOURCE_TRIED;
 	return hot;
 }
 
@@ -99,13 +99,14 @@ static char *join_lines(const struct source_text *text, uint32_t first, uint32_t
 	return joined;
 }
 
-/* left: bytes that may still be taken. */
-static void take_lines(const struct report_input *input, const struct hot_function *hot,
+/* left: bytes that may still be taken. Returns whether the function's lines were. */
+static bool take_lines(const struct report_input *input, const struct hot_function *hot,
 		       size_t *left, hot_source_take *take, void *user)
 {
 	const char *file = functions_at(input->functions, hot->function)->file;
 	struct source_text text = {0};
 	size_t size = 0;
+	bool is_taken = false;
 	uint32_t first, last;
 	choose_lines(hot, &first, &last);
 	if (source_text_read(&text, file, input->options->source_dirs) == 0 &&
@@ -116,10 +117,12 @@ static void take_lines(const struct report_input *input, const struct hot_functi
 						  report_code_is_changed(input, &text)},
 			     user);
 			*left -= size;
+			is_taken = true;
 		}
 		free(lines);
 	}
 	source_text_finish(&text);
+	return is_taken;
 }
 
 void hot_source_each(const struct report_input *input, hot_source_take *take, void *user)
@@ -130,8 +133,8 @@ void hot_source_each(const struct report_input *input, hot_source_take *take, vo
 	size_t left = HOT_SOURCE_BYTES;
 	place_costs_collect(&costs, &at, find_line, (void *)(uintptr_t)input->functions);
 	struct hot_function *hot = find_hot(&costs, &count);
-	for (size_t i = 0; i < count; i++)
-		take_lines(input, &hot[i], &left, take, user);
+	for (size_t i = 0, taken = 0; i < count && taken < HOT_SOURCE_FUNCTIONS; i++)
+		taken += take_lines(input, &hot[i], &left, take, user);
 	free(hot);
 	place_costs_finish(&costs);
 }

@@ -10,8 +10,9 @@
 
 struct report_input;
 
-/* Functions at most, lines of each, and bytes of all. */
+/* Functions at most, and those whose files are looked for; lines of each, and bytes of all. */
 #define HOT_SOURCE_FUNCTIONS 20u
+#define HOT_SOURCE_TRIED     200u
 #define HOT_SOURCE_LINES     400u
 #define HOT_SOURCE_BYTES     ((size_t)256 << 10)
 

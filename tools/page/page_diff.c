@@ -146,6 +146,8 @@ static void print_rows(struct page_diff *page)
 	if (!stream)
 		xalloc_fail();
 	options.format = table_format_find("json");
+	options.limit = 0;
+	options.sort = (struct report_sort){0};
 	page->outcome = report_diff_print(&page->functions, &options, stream, 0, &page->problem);
 	if (fclose(stream) != 0)
 		xalloc_fail();

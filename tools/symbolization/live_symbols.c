@@ -59,8 +59,11 @@ static bool is_same_result(const struct live_symbols *live, const struct profile
 static void take_frames(struct live_symbols *live, const struct profile_reader *reader)
 {
 	uint32_t count = profile_reader_frame_count(reader);
-	if (!is_same_result(live, reader))
-		live->frame_count = 0;
+	if (!is_same_result(live, reader)) {
+		for (size_t i = 0; i < live->count; i++)
+			free_texts(&live->texts[i]);
+		live->count = live->frame_count = 0;
+	}
 	live->frames = xalloc_resize(live->frames, count, sizeof(*live->frames));
 	live->is_known = xalloc_resize(live->is_known, count, sizeof(*live->is_known));
 	for (uint32_t i = live->frame_count; i < count; i++) {

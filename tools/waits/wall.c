@@ -81,7 +81,8 @@ struct dividing {
 	uint64_t part_given;
 };
 
-/* Each entry's part of its thread's wait_ns: all of it, but where records say more than the slices.
+/* Each entry's part of its thread's wait_ns: all of it, but where records say more than the slices,
+ * or, within the clocks' readings, less.
  * The parts of all entries of a thread add up exactly. */
 static void divide_waits(struct wall *wall)
 {

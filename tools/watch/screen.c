@@ -98,9 +98,29 @@ unsigned screen_rows(void)
 	return 24;
 }
 
+/* For the program's exit, which has no arguments: between screen_begin and screen_end. */
+static const struct screen *begun;
+
+/* Memory may have run out: the terminal is as before, and the messages are on it. */
+static void leave_at_exit(void)
+{
+	char bytes[1024];
+	ssize_t size;
+	if (!begun)
+		return;
+	if (begun->is_drawn)
+		put(STDOUT_FILENO, LEAVE, strlen(LEAVE));
+	for (off_t at = 0;
+	     begun->errors >= 0 && (size = pread(begun->kept, bytes, sizeof(bytes), at)) > 0;
+	     at += size)
+		put(begun->errors, bytes, (size_t)size);
+}
+
 void screen_begin(struct screen *screen)
 {
 	*screen = (struct screen){.errors = -1};
+	begun = screen;
+	atexit(leave_at_exit);
 	screen->kept = memfd_create("messages", MFD_CLOEXEC);
 	if (screen->kept >= 0)
 		screen->errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -158,6 +178,7 @@ char *screen_take_errors(const struct screen *screen)
 
 void screen_end(struct screen *screen)
 {
+	begun = NULL;
 	if (screen->is_drawn) {
 		put(STDOUT_FILENO, LEAVE, strlen(LEAVE));
 		reset_handlers();

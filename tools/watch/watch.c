@@ -2,6 +2,7 @@
 
 #include "tools/cli/arguments.h"
 #include "tools/memory/xalloc.h"
+#include "tools/terminal/terminal.h"
 #include "tools/watch/screen.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,8 +48,12 @@ static char *make_heading(const char *path, const struct watch_moment *moment, u
 	if (took_ns > SECOND_NS)
 		snprintf(took, sizeof(took), "; this took %.1f s, the next comes in %.0f s",
 			 (double)took_ns / 1e9, (double)took_ns * REST / 1e9);
-	return xalloc_printf("%s: %.0f s, %" PRIu64 " samples so far%s; Ctrl-C ends\n", path,
-			     (double)moment->since_start_ns / 1e9, moment->samples, took);
+	char *name = terminal_text(path);
+	char *heading =
+		xalloc_printf("%s: %.0f s, %" PRIu64 " samples so far%s; Ctrl-C ends\n", name,
+			      (double)moment->since_start_ns / 1e9, moment->samples, took);
+	free(name);
+	return heading;
 }
 
 /* Takes the report out of the output. Messages on standard error come first. */
@@ -73,8 +78,7 @@ static void rest(uint64_t took_ns)
 	if (ns + took_ns < SECOND_NS)
 		ns = SECOND_NS - took_ns;
 	struct timespec left = {(time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS)};
-	/* A signal that does not end the program (a new size of the terminal) is a reason to draw.
-	 */
+	/* A signal that does not end the program is a reason to draw. */
 	nanosleep(&left, NULL);
 }
 

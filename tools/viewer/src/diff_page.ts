@@ -74,7 +74,8 @@ export class DiffPage {
   private head(): string {
     const {diff} = this.model;
     const runs = diff.base.length + diff.new.length > 2 ? ` Times are means of ${diff.base.length} and ${diff.new.length} runs.` : '';
-    return (diff.factor === undefined ? 'Too few rows have enough samples to tell a slower machine from a slower program.'
+    const isSingle = diff.base.length < 2 || diff.new.length < 2;
+    return (diff.factor === undefined ? (isSingle ? 'Too few rows have enough samples to tell a slower machine from a slower program.' : '')
       : `Rows of one speed took ${percentOf(diff.factor / 1e6 - 1)}: changes are beyond that.`) + runs;
   }
 

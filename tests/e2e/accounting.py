@@ -108,7 +108,7 @@ def tree():
     # Root's are the kernel's own, sent when a thread is freed: that may come after the end where many programs want the CPUs. Those
     # threads' parts are estimates, and the summary says how much they are.
     estimated = s.summary(got.result)['estimated_s'] or 0
-    late = 0.001 + estimated if os.geteuid() == 0 else 0.05 * sum(ended[pid] for pid in kinds[kind])
+    late = 0.001 + min(estimated, 0.05 * sum(ended[pid] for pid in kinds[kind])) if os.geteuid() == 0 else 0.05 * sum(ended[pid] for pid in kinds[kind])
     s.check(-late - got.steal <= short <= bound, f'tree: CPU time of {kind} children, but for less than an interval per CPU each',
             f'{seen:.4f} seen, {short:.4f} less than expected, of {bound:.4f}, {estimated:.4f} estimated, {got.steal:.2f} stolen')
   stacks = s.folded(got.result)

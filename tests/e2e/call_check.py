@@ -20,8 +20,12 @@ SEAM = re.compile(r'^\[(Skipped|Guessed|Unknown) ')
 # Returned to, but called by nobody: the kernel and the Go runtime write the return address.
 UNCALLED = ('__restore_rt', '__restore', '[signal handler called]', '__kernel_rt_sigreturn', '__kernel_sigreturn', 'runtime.sigreturn',
             'runtime.sigreturn.abi0', 'runtime.sigreturn__sigaction', 'runtime.sigreturn__sigaction.abi0', 'runtime.goexit', 'runtime.goexit.abi0')
+# Before they go to a handler they write its frame over their own, with the return address below it (libgcc/unwind-dw2.c,
+# uw_install_context): a moment in which memory says that they were called where their caller's caller was.
+INSTALLING = ('_Unwind_RaiseException', '_Unwind_ForcedUnwind', '_Unwind_Resume', '_Unwind_Resume_or_Rethrow')
+INSTALLED = 'in a frame that a handler takes'
 NO_FILE = 'in no file'
-ANSWERS = (targets.NAMED, targets.POINTER, targets.CHOSEN, targets.ELSEWHERE, targets.NO_FUNCTION, NO_FILE)
+ANSWERS = (targets.NAMED, targets.POINTER, targets.CHOSEN, targets.ELSEWHERE, targets.NO_FUNCTION, NO_FILE, INSTALLED)
 
 Frame = collections.namedtuple('Frame', 'path address name')
 
@@ -124,6 +128,8 @@ class Check:
         return answer
     if targets.is_indirect_call(code):
       return targets.POINTER
+    if code[-5] == 0xe8 and inner.name in INSTALLING:
+      return INSTALLED
     return 'another was called' if code[-5] == 0xe8 else 'no call'
 
 

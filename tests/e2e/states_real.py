@@ -1,5 +1,5 @@
-"""Real programs under -c concurrency: each thread's times on and off the CPUs beside those of `perf sched timehist`,
-which records the same run. For root only, like perf's events. An argument chooses the programs of the suite long."""
+"""Real programs under -c concurrency, each thread's times on and off the CPUs beside those of `perf sched timehist`, which records
+the same run; and under -c locks-and-waits. For root only, like perf's events. An argument chooses the programs of the suite long."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ import sys
 import time
 
 import support
-from support import check, collect, note, report, scratch, section, skip
+from support import check, report, scratch, section, skip
 from timehist import Timehist
 
 BOUND = 0.03
@@ -31,7 +31,7 @@ def write_sources(folder, count):
   with open(os.path.join(folder, 'Makefile'), 'w', encoding='ascii') as file:
     objects = ' '.join(f'part{i}.o' for i in range(count))
     file.write(f'all: {objects}\n%.o: %.c\n\tcc -O2 -c $< -o $@\n')
-  return ['make', '-C', folder, '-j2', '-s']
+  return ['make', '-B', '-C', folder, '-j2', '-s']
 
 
 def compress():
@@ -98,24 +98,45 @@ def compare(name, result, hist, first, stolen):
   compare_part(f'{name}, off the CPUs', ended, seen_off, lambda t: t.ready + t.blocked + t.woken, open_off)
 
 
-def run(name, command, drive=None):
+def collect_with(analysis, command, drive, options=()):
+  """(the result, the collector's exit status, what it says); drive() works with the program meanwhile, and has it end."""
+  result = support.new_result()
+  # The shell is the first thread, of which timehist does not know when it began.
+  arguments = [support.tool('tbcollect'), '-i', '10ms', '-c', analysis, *options, '-r', result, '--', 'sh', '-c', '"$@"; exit $?', 'sh', *command]
+  with subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+    if drive:
+      drive()
+    _, errors = process.communicate(timeout=support.HANGS_S)
+  return result, process.returncode, errors
+
+
+def run_waits(name, command, drive, source):
+  """What the threads waited for is what they were blocked for, and the program ends as without us."""
+  what = f'{name}, waits by {source}'
+  result, status, errors = collect_with('locks-and-waits', command, drive, ['--wait-source', source])
+  check(status == 0, f'{what}: ends as without us', f'status {status} {errors[-300:].strip()}')
+  rows, threads = report(result, 'waits'), report(result, 'threads')
+  check(all(float(row[column]) >= 0 for row in rows for column in ('Wait Time', 'Ready Time') if row[column]), f'{what}: no time is negative')
+  blocked = sum(float(row['Wait Time']) for row in threads if row['TID'])
+  support.check_ratio(f'{what}: they add up to the blocked time', sum(float(row['Wait Time']) for row in rows), blocked, 3)
+  named = sum(float(row['Wait Time']) for row in rows if not row['Sync Object'].startswith('['))
+  check(named > 0.5 * blocked, f'{what}: most of the time has an object', f'{named:.3f} s of {blocked:.3f} s')
+
+
+def run(name, command, drive=None, sources=('auto',)):
   if not shutil.which(command[0]):
     skip(name, f'{command[0]} is not installed')
     return
   with section(name):
-    result = support.new_result()
     with Timehist(scratch('perf.data')) as hist, support.Stealing() as host:
-      # The shell is the first thread, of which timehist does not know when it began.
-      arguments = [support.tool('tbcollect'), '-i', '10ms', '-c', 'concurrency', '--no-finalize', '-r', result, '--', 'sh', '-c', '"$@"; exit $?', 'sh', *command]
-      with subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        if drive:
-          drive()
-        _, errors = process.communicate(timeout=support.HANGS_S)
-    check(process.returncode == 0, f'{name}: ends as without us', f'status {process.returncode} {errors[-300:].strip()}')
+      result, status, errors = collect_with('concurrency', command, drive, ['--no-finalize'])
+    check(status == 0, f'{name}: ends as without us', f'status {status} {errors[-300:].strip()}')
     if hist.lost:
       skip(f'{name} beside timehist', 'perf lost records of the scheduler')
     else:
       compare(name, result, hist, support.summary(result)['target']['pid'], host.steal)
+    for source in sources:
+      run_waits(name, command, drive, source)
 
 
 def run_short():
@@ -125,6 +146,7 @@ def run_short():
   run('make', write_sources(scratch('sources'), 4))
 
 
+BOTH = ('bpf', 'observer')
 NODE = """
 const { Worker, isMainThread } = require('worker_threads');
 function burn(ms) { const end = process.cpuUsage().user + ms * 1000; while (process.cpuUsage().user < end); }
@@ -189,20 +211,20 @@ def run_postgres():
     subprocess.run([f'{found[0]}/pg_ctl', '-D', data, '-m', 'fast', 'stop'], check=True, capture_output=True, **nobody)
   server = ['setpriv', f'--reuid={support.NOBODY}', f'--regid={support.NOBODY}', '--clear-groups',
             f'{found[0]}/postgres', '-D', data, '-k', place, '-h', '']
-  run('postgres', server, drive)
+  run('postgres', server, drive, BOTH)
 
 
 def run_long():
-  run('node', ['node', write('burn.js', NODE)])
+  run('node', ['node', write('burn.js', NODE)], sources=BOTH)
   source = write('Contended.java', JAVA)
   if shutil.which('javac'):
     subprocess.run(['javac', '-d', os.path.dirname(source), source], check=True)
-  run('java', ['java', '-cp', os.path.dirname(source), 'Contended'])
+  run('java', ['java', '-cp', os.path.dirname(source), 'Contended'], sources=BOTH)
   source = write('contended.go', GO)
   if shutil.which('go'):
     environment = {**os.environ, 'GOCACHE': scratch('gocache'), 'HOME': scratch('')}
     subprocess.run(['go', 'build', '-o', scratch('contended'), source], check=True, env=environment)
-  run('go', [scratch('contended')])
+  run('go', [scratch('contended')], sources=BOTH)
   run_postgres()
 
 

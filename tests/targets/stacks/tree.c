@@ -79,7 +79,7 @@ static uint64_t child_cpu_ns(pid_t pid)
  * While it runs, each tick of the scheduler adds to its account. */
 static void child_await_end(pid_t pid)
 {
-	const struct timespec longer_than_tick = {.tv_nsec = 5 * WORK_MS};
+	const struct timespec longer_than_tick = {.tv_nsec = 11 * WORK_MS};
 	uint64_t before_ns;
 	uint64_t cpu_ns = child_cpu_ns(pid);
 

@@ -177,7 +177,7 @@ ROOMS = {
         'import_stacks': 'memory text terminal names functions samples collection import',
         'external': 'memory text terminal',
         'convert': 'memory text terminal cli names symbols generated modules symbolization functions samples stacks waits export csv_export formats import import_stacks perf_import external',
-        'watch': 'memory cli',
+        'watch': 'memory terminal cli',
         'tb5': 'memory text terminal cli',
         '': 'memory text terminal cli symbolization stacks report code diff page formats convert watch',
     },

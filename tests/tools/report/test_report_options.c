@@ -68,11 +68,13 @@ START_TEST(test_options)
 	ck_assert_str_eq(problem,
 			 "--format html: needs two sides; name those of the first with --base");
 	free(problem);
+	report_options_finish(&options);
 	ck_assert_int_eq(parse(&options, &problem, "diff --format html --group-by module a b"),
 			 REPORT_OPTIONS_BAD);
 	ck_assert_str_eq(problem, "--format html: the page of diff has functions and stacks; leave "
 				  "out --group-by");
 	free(problem);
+	report_options_finish(&options);
 	ck_assert_int_eq(parse(&options, &problem, "--help"), REPORT_OPTIONS_HELP);
 	ck_assert_int_eq(parse(&options, &problem, "--version"), REPORT_OPTIONS_VERSION);
 }

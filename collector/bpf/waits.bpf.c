@@ -225,13 +225,19 @@ static void find_asleep(struct thread_waits *thread, struct task_struct *woken)
 		    thread->added_ns);
 }
 
+/* Whether the wake that ended the thread's sleep was seen, by now. */
+static _Bool is_woken(const struct thread_waits *thread, __u64 now)
+{
+	return thread->wake_ns + WAKE_EARLY_NS >= thread->out_ns && thread->wake_ns <= now;
+}
+
 /* The thread runs again. */
 static void take_in(struct thread_waits *thread, __u64 now)
 {
 	__u64 off = since(thread->out_ns, now);
 	__u64 ready = 0;
 	__u64 woken = thread->wake_ns;
-	_Bool is_seen = woken + WAKE_EARLY_NS >= thread->out_ns && woken <= now;
+	_Bool is_seen = is_woken(thread, now);
 	if (is_seen)
 		ready = woken > thread->out_ns ? now - woken : off;
 	if (thread->state == THREAD_STOPPED) {
@@ -260,11 +266,11 @@ static void come_back(void *context, __u32 program, struct thread_waits *thread,
 	struct wait *wait = thread->state == THREAD_IN_FAULT ? &thread->fault : &thread->call;
 	_Bool was_stopped = thread->state == THREAD_STOPPED;
 	__u64 woken = thread->wake_ns;
-	_Bool is_woken = woken + WAKE_EARLY_NS >= thread->out_ns && woken <= now;
-	take_in(thread, !is_woken ? now : woken > thread->out_ns ? woken : thread->out_ns);
+	_Bool is_seen = is_woken(thread, now);
+	take_in(thread, !is_seen ? now : woken > thread->out_ns ? woken : thread->out_ns);
 	if (was_stopped)
 		return;
-	if (is_woken)
+	if (is_seen)
 		send_away(context, program, thread, wait, 0);
 	else if (has_reached(wait))
 		__sync_fetch_and_add(&lost, 1);

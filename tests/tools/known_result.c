@@ -1,6 +1,7 @@
 #include "tests/tools/known_result.h"
 
 #include "profile/read/states.h"
+#include "profile/write/writer.h"
 #include "tools/formats/export_format.h"
 #include "tools/functions/filter.h"
 #include "tools/generated/code_lives.h"
@@ -25,6 +26,26 @@ const struct build_sample known_samples[] = {
 	{.stack = "app:main ? app:", .count = 1, .cpu_ms = 1},
 	{.stack = "app:main", .count = 1, .cpu_ms = 1, .state = PROFILE_STACK_GUESSED},
 };
+
+void known_write_frames(const char *path, const char *file, const struct profile_frame *frames,
+			size_t count)
+{
+	const struct profile_run run = {
+		.clock = {.tsc = 1, .raw_ns = 1, .tsc_per_ns_q32 = UINT64_C(1) << 32},
+		.interval_ns = 10000000,
+		.event_name = "CPU Time",
+	};
+	const struct profile_run_end end = {.command_line = "", .comment = "", .clock = run.clock};
+	const struct profile_image image = {.kind = PROFILE_IMAGE_FILE};
+	struct profile_writer *writer;
+	uint32_t index;
+	ck_assert_uint_eq(profile_writer_create(path, &run, &writer), VT_SUCCESS);
+	ck_assert_uint_eq(profile_writer_add_image(writer, &image, file, &index), VT_SUCCESS);
+	ck_assert_uint_eq(index, 1);
+	for (size_t i = 0; i < count; i++)
+		ck_assert_uint_eq(profile_writer_add_frame(writer, &frames[i]), VT_SUCCESS);
+	ck_assert_uint_eq(profile_writer_finish(writer, &end), VT_SUCCESS);
+}
 
 struct profile_reader *known_reader(const char *result)
 {

@@ -20,4 +20,8 @@ char *known_export(const char *path, const char *format, bool with_threads, size
 char *known_fold(const char *path, bool with_threads); /* as folded stacks; likewise */
 void known_finalize(const char *path);
 
+/* Writes a result of the frames alone, without symbols; image 1 is the file. */
+void known_write_frames(const char *path, const char *file, const struct profile_frame *frames,
+			size_t count);
+
 #endif

@@ -19,32 +19,18 @@ static const char *const path = build_path;
 /* Frames of the subject at the addresses that it prints itself. */
 static unsigned write_subject_result(uint64_t rvas[8], char names[8][64])
 {
-	struct profile_writer *writer;
-	struct profile_run run = {
-		.clock = {.tsc = 1, .raw_ns = 1, .tsc_per_ns_q32 = UINT64_C(1) << 32},
-		.interval_ns = 10000000,
-		.event_name = "CPU Time",
-	};
-	struct profile_run_end end = {.command_line = "", .comment = "", .clock = run.clock};
-	struct profile_image image = {.kind = PROFILE_IMAGE_FILE};
-	uint32_t index;
+	struct profile_frame frames[9];
 	unsigned count = 0;
 	FILE *subject = popen("'" SUBJECT_PIE "'", "r");
 	ck_assert_ptr_nonnull(subject);
 	while (count < 8 && fscanf(subject, "%63s %lx", names[count], &rvas[count]) == 2)
 		count++;
 	ck_assert_int_eq(pclose(subject), 0);
-	ck_assert_uint_eq(profile_writer_create(path, &run, &writer), VT_SUCCESS);
-	ck_assert_uint_eq(profile_writer_add_image(writer, &image, SUBJECT_PIE, &index),
-			  VT_SUCCESS);
 	/* backwards: finalization must not rely on the order of addresses */
-	for (unsigned i = count; i-- > 0;) {
-		struct profile_frame frame = {.image = index, .rva = rvas[i] + 1};
-		ck_assert_uint_eq(profile_writer_add_frame(writer, &frame), VT_SUCCESS);
-	}
-	struct profile_frame unknown = {.image = 0, .rva = 0x1234};
-	ck_assert_uint_eq(profile_writer_add_frame(writer, &unknown), VT_SUCCESS);
-	ck_assert_uint_eq(profile_writer_finish(writer, &end), VT_SUCCESS);
+	for (unsigned i = 0; i < count; i++)
+		frames[i] = (struct profile_frame){.image = 1, .rva = rvas[count - 1 - i] + 1};
+	frames[count] = (struct profile_frame){.image = 0, .rva = 0x1234};
+	known_write_frames(path, SUBJECT_PIE, frames, count + 1);
 	return count;
 }
 
@@ -176,20 +162,10 @@ START_TEST(test_finalize_variables)
 		{{1, PROFILE_FRAME_DATA, 0x10355}, NULL, 0},
 		{{0, PROFILE_FRAME_DATA, 0x20008}, NULL, 0},
 	};
-	struct profile_writer *writer;
-	struct profile_run run = {
-		.clock = {.tsc = 1, .raw_ns = 1, .tsc_per_ns_q32 = UINT64_C(1) << 32},
-		.interval_ns = 10000000,
-		.event_name = "CPU Time",
-	};
-	struct profile_run_end end = {.command_line = "", .comment = "", .clock = run.clock};
-	struct profile_image image = {.kind = PROFILE_IMAGE_FILE};
-	uint32_t index;
-	ck_assert_uint_eq(profile_writer_create(path, &run, &writer), VT_SUCCESS);
-	ck_assert_uint_eq(profile_writer_add_image(writer, &image, LABELS, &index), VT_SUCCESS);
+	struct profile_frame frames[sizeof(expected) / sizeof(expected[0])];
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
-		ck_assert_uint_eq(profile_writer_add_frame(writer, &expected[i].frame), VT_SUCCESS);
-	ck_assert_uint_eq(profile_writer_finish(writer, &end), VT_SUCCESS);
+		frames[i] = expected[i].frame;
+	known_write_frames(path, LABELS, frames, sizeof(frames) / sizeof(frames[0]));
 	known_finalize(path);
 	struct profile_reader *reader = known_reader(path);
 	for (uint32_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
